@@ -22,12 +22,12 @@ pub fn document() -> String {
     let token = json!({
         "type": "http",
         "scheme": "bearer",
-        "description": "A token that `dwar admin-token add` or the page Admin tokens made: svc_adm_…",
+        "description": "A token from `dwar admin-token add` or the page Admin tokens: svc_adm_…",
     });
     let api = OpenApi {
         title: "Dwar admin API",
-        description: "What those who run Dwar do, for programs. It is served on the dashboard's listener and nowhere \
-            else.",
+        description: "The work of operators, for programs. Only the dashboard's listener \
+                      serves this API.",
         server: "http://127.0.0.1:8081",
         base: BASE,
         security: vec![("admin_token", token)],

@@ -22,7 +22,7 @@ pub fn document() -> String {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
-        "description": "The access token that is asked about.",
+        "description": "The access token to judge.",
     });
     let basic = json!({
         "type": "http",
@@ -33,18 +33,21 @@ pub fn document() -> String {
         "name": "X-Request-Id",
         "in": "header",
         "required": false,
-        "description": "Your name for the request, if it is 1 to 64 visible ASCII characters; else it gets \
-            another.",
+        "description": "Your id for the request: 1 to 64 visible ASCII characters. Any other \
+                        value is replaced by a new id.",
         "schema": { "type": "string" },
     });
-    let of_any_site = header("Pages of any site may read it.", true, json!({ "const": "*" }));
-    let again =
-        header("There if this is the first answer once more.", false, json!({ "const": "true" }));
+    let of_any_site =
+        header("Pages of any site may read the answer.", true, json!({ "const": "*" }));
+    let again = header(
+        "Present if this is the stored answer to an earlier request with the same key.",
+        false,
+        json!({ "const": "true" }),
+    );
     let identity =
-        header("Whose session it is.", true, json!({ "type": "string", "format": "uuid" }));
-    let session =
-        header("Which session it is.", true, json!({ "type": "string", "format": "uuid" }));
-    let version = header("Names this version of the set.", true, json!({ "type": "string" }));
+        header("Identity of the session.", true, json!({ "type": "string", "format": "uuid" }));
+    let session = header("Id of the session.", true, json!({ "type": "string", "format": "uuid" }));
+    let version = header("Version of the key set.", true, json!({ "type": "string" }));
     let api = OpenApi {
         title: "Dwar API",
         description: ABOUT,

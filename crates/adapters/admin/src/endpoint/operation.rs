@@ -176,8 +176,8 @@ fn may_be_forbidden(need: Need) -> bool {
 fn needs(command: Command) -> String {
     let need = command.needs();
     let whose = match need {
-        Need::Any => "For every token; the answer holds what it may know of.".to_owned(),
-        Need::Team => "For tokens that see the team of a project.".to_owned(),
+        Need::Any => "For every token; the answer holds only what the token may see.".to_owned(),
+        Need::Team => "For tokens that may see the team of a project.".to_owned(),
         Need::Installation | Need::Own | Need::Machine => {
             "For tokens of owners of the installation.".to_owned()
         }
@@ -185,6 +185,8 @@ fn needs(command: Command) -> String {
     };
     match command.makes() {
         Makes::Nothing => whose,
-        _ => format!("{whose} Only if they may delegate: what this makes works without the token."),
+        _ => format!(
+            "{whose} The token must be allowed to delegate, because what this creates works without it."
+        ),
     }
 }

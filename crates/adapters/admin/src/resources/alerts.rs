@@ -4,11 +4,10 @@ use dwar_operator::Command;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/alerts", Command::ListAlerts, list).summary(
-            "What needs a person now, the most urgent first; each is gone when it is over",
-        ),
+        get("/alerts", Command::ListAlerts, list)
+            .summary("List open alerts, the most urgent first"),
         get("/projects/{project}/alerts", Command::ListProjectAlerts, list_of_project)
-            .summary("What needs a person now in the project, and of the providers that it uses"),
+            .summary("List open alerts of a project and of the providers that it uses"),
     ]
 }
 

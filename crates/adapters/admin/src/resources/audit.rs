@@ -12,40 +12,40 @@ use utoipa::openapi::Object;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/audit", Command::ListAudit, page::<AdminRequest>)
-            .summary("The whole audit log, newest first"),
+            .summary("List the audit log of the installation, newest first"),
         get("/audit/export", Command::ExportAudit, export::<AdminRequest>)
-            .summary("The whole audit log, an object a line"),
+            .summary("Export the audit log of the installation, one JSON object per line"),
         get("/projects/{project}/audit", Command::ListProjectAudit, page::<ProjectRequest>)
-            .summary("What was changed in a project"),
+            .summary("List the audit log of a project, newest first"),
         get(
             "/projects/{project}/audit/export",
             Command::ExportProjectAudit,
             export::<ProjectRequest>,
         )
-        .summary("What was changed in a project, an object a line"),
+        .summary("Export the audit log of a project, one JSON object per line"),
     ]
 }
 
-/// Which lines of the log.
+/// Filter of the audit log.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct AuditQuery {
-    /// `command_line`, or the id of an operator or a token.
+    /// Who did it: `command_line`, or the id of an operator or a token.
     #[param(min_length = 1, max_length = 200)]
     actor: Option<String>,
-    /// Such as `key.regenerated`.
+    /// Action, such as `key.regenerated`.
     #[param(schema_with = actions)]
     action: Option<String>,
-    /// From this instant on.
+    /// Start of the range, inclusive.
     #[param(format = "date-time")]
     since: Option<String>,
-    /// Before this instant.
+    /// End of the range, exclusive.
     #[param(format = "date-time")]
     until: Option<String>,
-    /// Entries at most, 1 to 500; 50 without. An export has no limit.
+    /// Entries per page, 1 to 500. Default: 50. An export has no limit.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    /// The `next_cursor` of the answer before.
+    /// `next_cursor` of the previous page.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }

@@ -11,26 +11,26 @@ use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
-    vec![
-        get("/projects/{project}/figures", Command::ShowFigures, show)
-            .summary("What was sent, delivered, verified and spent, against the period before"),
-    ]
+    vec![get("/projects/{project}/figures", Command::ShowFigures, show).summary(
+        "Get what was sent, delivered, verified and spent, compared with the \
+         previous period",
+    )]
 }
 
-/// Which figures.
+/// Filter of the figures.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct FiguresQuery {
-    /// Up to now. A month has 30 days; a day without.
+    /// Period that ends now; a month has 30 days. Default: a day.
     #[param(schema_with = periods)]
     period: Option<String>,
-    /// In place of a period: from this instant on. Figures are kept for 61 days, by the minute for two.
+    /// Start of a range, instead of `period`. Figures are kept for 61 days, figures per minute for two.
     #[param(format = "date-time")]
     since: Option<String>,
-    /// Before this instant; now without.
+    /// End of the range, exclusive. Default: now.
     #[param(format = "date-time")]
     until: Option<String>,
-    /// Live without.
+    /// Mode. Default: `live`.
     #[param(schema_with = modes)]
     mode: Option<String>,
 }
@@ -39,74 +39,74 @@ fn periods() -> Object {
     one_of(Period::ALL.map(Period::as_str))
 }
 
-/// Figures of one period up to now, or of the range that was asked for.
+/// Figures of a period that ends now, or of the requested range.
 #[derive(Serialize, ToSchema)]
 struct Figures {
-    /// Null for a range.
+    /// The requested period; null for a range.
     period: Option<String>,
     mode: String,
-    /// The range, widened to whole points: of five minutes up to three hours, of an hour up to two days,
-    /// and else of a day.
+    /// Start of the range, widened to whole points. A point is five minutes in a range up to three hours, an hour in a
+    /// range up to two days, otherwise a day.
     #[schema(format = "date-time")]
     since: String,
-    /// The first instant after it.
+    /// End of the range, exclusive.
     #[schema(format = "date-time")]
     until: String,
-    /// Up to when everything is counted; null before the first count.
+    /// Everything before this instant is counted; null before the first count.
     #[schema(format = "date-time")]
     as_of: Option<String>,
-    /// Whether older figures are still being counted, after an absence.
+    /// Whether the service is still counting older figures after a downtime.
     catching_up: bool,
     total: FigureCounts,
-    /// As much time before it; null where its figures are not kept any more.
+    /// The previous period of the same length; null if its figures are no longer kept.
     before: Option<FigureCounts>,
-    /// Point by point, oldest first.
+    /// One entry per point, oldest first.
     series: Vec<FigurePoint>,
-    /// By channel and provider.
+    /// One entry per channel and provider.
     routes: Vec<FigureRoute>,
 }
 
-/// What became of requests, and of the messages that were handed to providers for them.
+/// Counts of requests, and of the messages handed to providers for them.
 #[derive(Serialize, ToSchema)]
 struct FigureCounts {
     requests: u64,
-    /// Of these, relayed codes, which are not verified here.
+    /// How many of the requests were relayed codes, which Dwar does not verify.
     relayed: u64,
     delivered: u64,
     verified: u64,
-    /// Charged, less what was given back.
+    /// Charges minus refunds.
     spent_paise: i64,
-    /// Of a thousand requests, how many were delivered.
+    /// Delivered requests per thousand.
     delivered_permille: Option<u64>,
-    /// Of a thousand requests for login codes, how many were verified.
+    /// Verified requests per thousand requests for login codes.
     verified_permille: Option<u64>,
-    /// From being asked for to being verified: half of them took no longer.
+    /// Median time from request to verification.
     median_ms: Option<u64>,
-    /// From being asked for to the provider's receipt of its delivery: half of them took no longer.
+    /// Median time from request to the provider's delivery receipt.
     median_delivery_ms: Option<u64>,
-    /// What was spent for each that was verified.
+    /// Spending per verified request.
     spent_per_verified_paise: Option<i64>,
-    /// Handed over to a provider.
+    /// Messages handed to a provider.
     messages: u64,
     messages_relayed: u64,
     messages_accepted: u64,
     messages_arrived: u64,
     messages_failed: u64,
-    /// Sends that were refused before any provider was asked; they are not among the requests.
+    /// Sends refused before any provider was called; not counted as requests.
     refused: u64,
-    /// Why messages failed and sends were refused.
+    /// Reasons why messages failed and sends were refused.
     causes: Vec<FigureCause>,
 }
 
-/// How often one cause was met.
+/// How often one cause occurred.
 #[derive(Serialize, ToSchema)]
 struct FigureCause {
-    /// The reason of a failed attempt or of a refused send, or `no_provider`.
+    /// Reason of a failed attempt or a refused send, or `no_provider`.
     cause: String,
     count: u64,
 }
 
-/// Figures of one point of time.
+/// Figures of one point.
 #[derive(Serialize, ToSchema)]
 struct FigurePoint {
     #[schema(format = "date-time")]

@@ -12,48 +12,51 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/hooks", Command::ListHooks, list)
-            .summary("Where other login systems ask for their codes to be delivered, oldest first"),
+        get("/projects/{project}/hooks", Command::ListHooks, list).summary(
+            "List hooks, oldest first: each takes the codes of another login system \
+             for delivery",
+        ),
         post_created("/projects/{project}/hooks", Command::AddHook, add)
             .summary(
-                "A new address for the codes of another login system; its secret is in this \
-                 one answer",
+                "Add a hook for the codes of another login system; only this answer holds its \
+                 secret",
             )
             .refuses([AdminCode::Conflict]),
         patch("/projects/{project}/hooks/{hook}", Command::ChangeHook, change)
-            .summary("Says anew how long the codes of the other system work; what is absent stays"),
+            .summary("Change how long the codes of the other system are valid"),
         post("/projects/{project}/hooks/{hook}/rotate-secret", Command::RotateHookSecret, rotate)
-            .summary("A new secret; the old one is accepted too for a day"),
+            .summary("Rotate the secret of a hook; the old secret is also accepted for a day"),
         delete("/projects/{project}/hooks/{hook}", Command::RemoveHook, remove)
-            .summary("Removes a hook; the very next call to it is refused"),
+            .summary("Remove a hook; its next call is refused"),
     ]
 }
 
-/// A hook to be made.
+/// A hook to add.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AddHook {
-    /// Which system calls it.
+    /// The system that calls the hook.
     #[schema(value_type = String, pattern = "^(supabase|logto)$")]
     kind: Parsed<HookKind>,
     #[schema(value_type = String, pattern = "^(live|test)$")]
     mode: Parsed<KeyMode>,
-    /// For how many seconds the codes of the other system work.
+    /// For how many seconds codes of the other system are valid.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: u64,
-    /// For how many seconds those of its second factor work, where it has one: with `supabase`, 300 by default.
+    /// For how many seconds codes of its second factor are valid. Only for systems that have one: `supabase`, default
+    /// 300.
     #[schema(minimum = 60, maximum = 3600)]
     mfa_expires_in: Option<u64>,
 }
 
-/// What is to change of a hook; what is absent stays.
+/// Changes to a hook; absent members stay unchanged.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ChangeHook {
-    /// For how many seconds the codes of the other system work.
+    /// For how many seconds codes of the other system are valid.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: Option<u64>,
-    /// For how many seconds those of its second factor work.
+    /// For how many seconds codes of its second factor are valid.
     #[schema(minimum = 60, maximum = 3600)]
     mfa_expires_in: Option<u64>,
 }

@@ -10,15 +10,15 @@ use utoipa::ToSchema;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/identities/{mode}/{identity}", Command::ShowIdentity, show)
-            .summary("An identity, its number masked"),
+            .summary("Get an identity, with a masked number"),
         post("/projects/{project}/identities/{mode}/find", Command::FindIdentity, find)
-            .summary("The identity behind a phone number"),
+            .summary("Find the identity of a phone number"),
         delete("/projects/{project}/identities/{mode}/{identity}", Command::EraseIdentity, erase)
-            .summary("Erases every trace of an identity, and ends its sessions"),
+            .summary("Erase all data of an identity and end its sessions"),
     ]
 }
 
-/// A phone number, in a body because addresses end up in logs.
+/// A phone number. It is in the body because URLs end up in logs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PhoneToFind {
@@ -27,14 +27,14 @@ struct PhoneToFind {
     phone: Parsed<Phone>,
 }
 
-/// Whoever proved to have a phone number.
+/// A person who has verified a phone number.
 #[derive(Serialize, ToSchema)]
 struct Identity {
     #[schema(format = "uuid")]
     identity_id: String,
     /// `live` or `test`.
     mode: String,
-    /// Whole for whoever asked by it, else masked.
+    /// Full if the request gave the number, otherwise masked.
     phone: String,
     #[schema(format = "date-time")]
     created_at: String,
@@ -42,7 +42,7 @@ struct Identity {
     last_verified_at: String,
 }
 
-/// What is no more.
+/// An identity that was erased.
 #[derive(Serialize, ToSchema)]
 struct ErasedIdentity {
     #[schema(format = "uuid")]

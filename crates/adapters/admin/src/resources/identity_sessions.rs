@@ -15,19 +15,19 @@ pub(crate) fn operations() -> Vec<Operation> {
             Command::ListSessions,
             list,
         )
-        .summary("The sessions of an identity, newest first, those that ended too"),
+        .summary("List the sessions of an identity, including ended ones, newest first"),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
             Command::EndSessions,
             end_all,
         )
-        .summary("Ends every session of an identity immediately"),
+        .summary("End every session of an identity immediately"),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
             Command::EndSession,
             end_one,
         )
-        .summary("Ends one session immediately"),
+        .summary("End one session immediately"),
     ]
 }
 
@@ -35,24 +35,24 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Session)]
 struct SessionBody {
-    /// The `session_id` of the public API.
+    /// `session_id` of the public API.
     #[schema(format = "uuid")]
     session_id: String,
-    /// Whether it counts.
+    /// Whether it is neither ended nor expired.
     alive: bool,
     #[schema(format = "date-time")]
     created_at: String,
-    /// Its last refresh.
+    /// Time of the last refresh.
     #[schema(format = "date-time")]
     refreshed_at: Option<String>,
     #[schema(format = "date-time")]
     expires_at: String,
-    /// When it was ended before that.
+    /// When it was ended before its expiry; null if it was not.
     #[schema(format = "date-time")]
     ended_at: Option<String>,
 }
 
-/// How many sessions were ended.
+/// Number of sessions that this request ended.
 #[derive(Serialize, ToSchema)]
 struct EndedSessions {
     #[schema(format = "uuid")]

@@ -10,22 +10,22 @@ use utoipa::ToSchema;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/keys", Command::ListKeys, list)
-            .summary("The present keys, live first"),
+            .summary("List the current API keys, live first"),
         post_created(
             "/projects/{project}/keys/{mode}/regenerate",
             Command::RegenerateKey,
             regenerate,
         )
-        .summary("A new key in the place of the present one, which ends at once")
+        .summary("Replace an API key; the old key stops working at once")
         .refuses([AdminCode::Conflict]),
     ]
 }
 
-/// Which key is to be replaced.
+/// The key to replace.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Replacement {
-    /// The `key_id` of the present key, so that a request sent twice replaces one key.
+    /// `key_id` of the current key, so that a repeated request replaces only one key.
     #[schema(value_type = String, format = "uuid")]
     replaces: Parsed<ApiKeyId>,
 }

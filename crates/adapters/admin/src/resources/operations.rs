@@ -10,28 +10,29 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/operations", Command::ShowOperations, show)
-            .summary("How the installation is doing: checks, instances, queues, providers, loops"),
+        get("/operations", Command::ShowOperations, show).summary(
+            "Get the state of the installation: checks, instances, queues, providers, loops",
+        ),
     ]
 }
 
-/// How the installation is doing. Loops, providers and process are those of the process that answers.
+/// State of the installation. Loops, providers and process describe the process that answers.
 #[derive(Serialize, ToSchema)]
 struct Operations {
-    /// The worst of the checks: `good`, `warning` or `failed`.
+    /// Worst result of the checks: `good`, `warning` or `failed`.
     health: String,
-    /// Those of `dwar doctor` that cost little; migrations that wait are among them.
+    /// The cheap checks of `dwar doctor`, including pending migrations.
     checks: Vec<CheckBody>,
-    /// Those seen within a day, the latest first; null if nobody knows.
+    /// Instances seen within a day, the latest first; null if unknown.
     instances: Option<Vec<InstanceBody>>,
-    /// What waits; null if nobody knows.
+    /// Waiting work; null if unknown.
     queues: Option<QueuesBody>,
     providers: Vec<ProviderBody>,
     loops: Vec<LoopBody>,
     process: ProcessBody,
 }
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Check)]
 struct CheckBody {
@@ -54,9 +55,9 @@ struct InstanceBody {
     host: String,
     pid: u32,
     version: String,
-    /// Where its API listens.
+    /// Listening address of its API.
     api: String,
-    /// Where its dashboard listens.
+    /// Listening address of its dashboard.
     dashboard: Option<String>,
     #[schema(format = "date-time")]
     started_at: String,
@@ -64,38 +65,38 @@ struct InstanceBody {
     seen_at: String,
 }
 
-/// What waits to be done.
+/// Waiting work, per queue.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Queues)]
 struct QueuesBody {
-    /// Sends whose provider or receipt is overdue.
+    /// Sends whose provider call or receipt is overdue.
     overdue_sends: BacklogBody,
-    /// Receipts that are due.
+    /// Receipts to process now.
     receipts: BacklogBody,
-    /// Money set aside for sends.
+    /// Open holds: money reserved for sends under way.
     open_holds: BacklogBody,
-    /// Events that feeds hold back, because a transaction in the database server is open that began to write earlier.
+    /// Events that feeds hold back, because an earlier writing transaction is still open in the database.
     feed: BacklogBody,
-    /// Events that are due, by project, of the webhooks that have waited longest.
+    /// Events to deliver now, per project, of the webhooks that have waited longest.
     events: Vec<WaitingEvents>,
     /// Events whose next attempt comes later; `oldest` is the instant of the first of these attempts.
     event_retries: Vec<WaitingEvents>,
 }
 
-/// What waits in one queue.
+/// Length and age of one queue.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Backlog)]
 struct BacklogBody {
     /// At most 1000.
     count: u32,
-    /// Whether there are more than that.
+    /// Whether there are more than 1000.
     more: bool,
-    /// Since when the one that waits longest does.
+    /// Since when the oldest entry waits.
     #[schema(format = "date-time")]
     oldest: Option<String>,
 }
 
-/// What waits for the webhooks of one project.
+/// Events that wait for the webhooks of one project.
 #[derive(Serialize, ToSchema)]
 struct WaitingEvents {
     #[schema(format = "uuid")]
@@ -103,30 +104,30 @@ struct WaitingEvents {
     waiting: BacklogBody,
 }
 
-/// A provider, as the process sees it.
+/// A provider as this process sees it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Provider)]
 struct ProviderBody {
     name: String,
-    /// For how long it is left alone after failures; null while it is called.
+    /// Seconds for which the process does not call the provider after failures; null while it does.
     open_for_seconds: Option<u64>,
-    /// Its latest calls, 128 at most.
+    /// Number of latest calls, at most 128.
     calls: u32,
-    /// Of these, those that failed by its fault.
+    /// How many of these calls failed because of the provider.
     faults: u32,
-    /// The channels that it carries by default.
+    /// Channels that use it by default.
     carries: Vec<String>,
-    /// The names of the projects that name it themselves.
+    /// Names of the projects whose own settings name it.
     projects: Vec<String>,
 }
 
-/// A loop of the process.
+/// A background loop of this process.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Loop)]
 struct LoopBody {
     name: String,
     running: bool,
-    /// How often it was started again.
+    /// Number of restarts.
     restarts: u64,
 }
 
@@ -138,7 +139,7 @@ struct ProcessBody {
     database: String,
     #[schema(format = "date-time")]
     started_at: String,
-    /// Where that can be known.
+    /// Memory in use; null where the system does not tell.
     memory_bytes: Option<u64>,
 }
 

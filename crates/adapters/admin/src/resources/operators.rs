@@ -11,29 +11,30 @@ use utoipa::ToSchema;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/operators", Command::ListOperators, list)
-            .summary("Those whom the token may see, oldest first"),
+            .summary("List the operators that the token may see, oldest first"),
         post_created("/operators", Command::InviteOperator, invite)
-            .summary("Somebody new; the link by which they choose a password is in this one answer")
+            .summary("Invite an operator; only this answer holds the link to choose a password")
             .refuses([AdminCode::Conflict]),
         post_created("/operators/{operator}/invitation", Command::RenewInvitation, renew)
             .summary(
-                "Another link for somebody who has not signed in yet; the one before stops working",
+                "Renew the invitation of an operator who has not signed in yet; the previous \
+                 link stops working",
             )
             .refuses([AdminCode::Conflict]),
         put("/operators/{operator}/access", Command::ChangeOperator, change)
-            .summary("What somebody may do; applies immediately"),
+            .summary("Replace what an operator may do; applies immediately"),
         post("/operators/{operator}/unlock", Command::UnlockOperator, unlock)
-            .summary("Forgets the failed sign-ins of somebody who is locked out or slowed"),
+            .summary("Clear the failed sign-ins of an operator who is locked out or slowed"),
         delete("/operators/{operator}", Command::RemoveOperator, remove)
-            .summary("Removes somebody, and ends their sessions"),
+            .summary("Remove an operator and end their sessions"),
     ]
 }
 
-/// Somebody to be invited.
+/// An operator to invite.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Invitation {
-    /// What they sign in with.
+    /// Sign-in name.
     #[schema(min_length = 1, max_length = 60)]
     name: String,
     access: views::Access,

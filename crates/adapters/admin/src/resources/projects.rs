@@ -17,32 +17,34 @@ use utoipa::{PartialSchema, ToSchema};
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects", Command::ListProjects, list)
-            .summary("The projects that the token may know of, oldest first"),
+            .summary("List the projects that the token may see, oldest first"),
         post_created("/projects", Command::CreateProject, create)
-            .summary("A new project; its keys are in this one answer"),
+            .summary("Create a project; only this answer holds its keys"),
         get("/projects/{project}", Command::ShowProject, show)
-            .summary("A project with its settings"),
+            .summary("Get a project with its settings"),
         patch("/projects/{project}", Command::ChangeProject, change)
-            .summary("Changes the settings that are given"),
+            .summary("Change the given settings"),
         patch("/projects/{project}/prices", Command::ChangePrices, reprice)
-            .summary("Changes what codes cost, and which balance is low"),
+            .summary("Change the prices of codes and the low-balance threshold"),
         post("/projects/{project}/archive", Command::ArchiveProject, archive)
-            .summary("Archives a project: its API keys are refused immediately"),
+            .summary("Archive a project: its API keys are refused immediately"),
         post("/projects/{project}/restore", Command::RestoreProject, restore)
-            .summary("Restores a project: its API keys are accepted again"),
-        post("/projects/{project}/unlock", Command::UnlockPhone, unlock)
-            .summary("Forgets the wrong codes of a phone, for the very next send in live mode"),
+            .summary("Restore a project: its API keys are accepted again"),
+        post("/projects/{project}/unlock", Command::UnlockPhone, unlock).summary(
+            "Clear the wrong codes of a phone in live mode, so that it can get a code \
+             at once",
+        ),
     ]
 }
 
-/// A project to be made.
+/// A project to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewProject {
     /// 1 to 60 visible characters on one line.
     #[schema(min_length = 1, max_length = 60)]
     name: String,
-    /// What it has to begin with.
+    /// Opening balance. Default: 0.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     balance_paise: i64,
@@ -74,10 +76,10 @@ macro_rules! change_of_settings {
     };
 }
 
-change_of_settings!(Settings of Work as "ProjectChange", "What is to change; what is absent stays, and null goes back to the installation's own setting.");
-change_of_settings!(PriceChange of Money as "PriceChange", "What is to change; what is absent stays, and null goes back to the installation's own price.");
+change_of_settings!(Settings of Work as "ProjectChange", "Settings to change. Absent members stay unchanged; null resets to the default of the installation.");
+change_of_settings!(PriceChange of Money as "PriceChange", "Prices to change. Absent members stay unchanged; null resets to the default of the installation.");
 
-/// A phone number, in a body because addresses end up in logs.
+/// A phone number. It is in the body because URLs end up in logs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PhoneToUnlock {

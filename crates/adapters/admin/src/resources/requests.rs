@@ -20,21 +20,23 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/requests", Command::ListRequests, list)
-            .summary("Codes that were asked for, newest first, numbers masked"),
+            .summary("List requested codes, newest first, with masked numbers"),
         get("/projects/{project}/requests.csv", Command::DownloadRequests, download)
-            .summary("The same as CSV, however many"),
+            .summary("Download requested codes as CSV, without a limit"),
         get("/projects/{project}/requests/refused", Command::ListRefusedRequests, refused)
-            .summary("What was refused in the last hour or in the time that is asked for, by mode and reason"),
-        post("/projects/{project}/requests/search", Command::SearchRequests, search)
-            .summary("Why codes did or did not arrive at a number, which is masked in the answer"),
+            .summary("Count refused sends of the last hour or a given range, per mode and reason"),
+        post("/projects/{project}/requests/search", Command::SearchRequests, search).summary(
+            "Explain why codes did or did not arrive at a number; the answer masks \
+             the number",
+        ),
         get("/projects/{project}/requests/{request}", Command::ShowRequest, show)
-            .summary("The same for the number of one request"),
+            .summary("Explain why codes did or did not arrive at the number of a request"),
         post("/projects/{project}/requests/{request}/unmask", Command::UnmaskRequest, unmask)
-            .summary("The number of a request; that it was looked at is in the audit log"),
+            .summary("Show the full number of a request; the audit log records it"),
     ]
 }
 
-/// Which requests.
+/// Filter of the requests.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct RequestsQuery {
@@ -44,34 +46,35 @@ struct RequestsQuery {
     status: Option<String>,
     #[param(schema_with = states)]
     state: Option<String>,
-    /// Those with a message that failed for this reason, or `any`; `no_provider` if there was none to ask.
+    /// Only requests with a message that failed for this reason; `any` for every reason, `no_provider` if no provider
+    /// was available.
     #[param(schema_with = failures)]
     reason: Option<String>,
-    /// From this instant on.
+    /// Start of the range, inclusive.
     #[param(format = "date-time")]
     since: Option<String>,
-    /// Before this instant.
+    /// End of the range, exclusive.
     #[param(format = "date-time")]
     until: Option<String>,
-    /// One that was tried.
+    /// Only requests that tried this channel.
     #[param(schema_with = channels)]
     channel: Option<String>,
-    /// One that was tried, by its name.
+    /// Only requests that tried the provider of this name.
     #[param(min_length = 1, max_length = 200)]
     provider: Option<String>,
-    /// The `next_cursor` of the answer before. A download has none.
+    /// `next_cursor` of the previous page. Ignored by a download.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
-/// In which time; without, in the last hour.
+/// Range of the counts. Default: the last hour.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct RefusedQuery {
-    /// From this instant on; counts are kept for a day.
+    /// Start of the range, inclusive. Counts are kept for a day.
     #[param(format = "date-time")]
     since: Option<String>,
-    /// Before this instant.
+    /// End of the range, exclusive.
     #[param(format = "date-time")]
     until: Option<String>,
 }
@@ -94,26 +97,26 @@ fn channels() -> Object {
     one_of(Channel::ALL.map(Channel::as_str))
 }
 
-/// Part of what was asked for: at most 50, found within 200 milliseconds.
+/// One page: at most 50 requests, found within 200 milliseconds.
 #[derive(Serialize, ToSchema)]
 struct RequestPage {
     items: Vec<Request>,
-    /// How many were looked through for these.
+    /// How many requests the search read for this page.
     looked_through: u32,
-    /// When the oldest of those that were looked through was made; null if there was none.
+    /// Creation time of the oldest request that the search read; null if it read none.
     #[schema(format = "date-time")]
     looked_back_to: Option<String>,
-    /// For the query of the next request, also where nothing was found yet; null at the end.
+    /// Cursor of the next page; null at the end. A page may be empty and still have one.
     next_cursor: Option<String>,
 }
 
-/// Sends that were refused.
+/// Counts of refused sends.
 #[derive(Serialize, ToSchema)]
 struct RefusedRequests {
     items: Vec<RefusedCount>,
 }
 
-/// Sends that were refused for one reason.
+/// Sends refused for one reason.
 #[derive(Serialize, ToSchema)]
 struct RefusedCount {
     /// `live` or `test`.
@@ -127,11 +130,11 @@ struct RefusedCount {
     advice: String,
 }
 
-/// A number, in a body because addresses end up in logs.
+/// A phone number. It is in the body because URLs end up in logs.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PhoneToSearch {
-    /// `live` or `test`; live without.
+    /// `live` or `test`. Default: `live`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     mode: Option<Parsed<KeyMode>>,
@@ -140,7 +143,7 @@ struct PhoneToSearch {
     phone: Parsed<Phone>,
 }
 
-/// A number in full.
+/// The full number of a request.
 #[derive(Serialize, ToSchema)]
 struct UnmaskedRequest {
     #[schema(format = "uuid")]

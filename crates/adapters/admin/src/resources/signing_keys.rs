@@ -6,10 +6,11 @@ use dwar_session::KeyState;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/signing-keys", Command::ListSigningKeys, list).summary(
-            "The keys that sign, will sign or did sign tokens that still count, oldest first",
+            "List the signing keys: next, active, and retired while their tokens are valid; \
+             oldest first",
         ),
         post_created("/signing-keys/rotate", Command::RotateSigningKey, rotate).summary(
-            "Publishes a new key now; it takes over when verifiers have had time to see it",
+            "Publish a new signing key; it signs once verifiers have had time to fetch it",
         ),
     ]
 }

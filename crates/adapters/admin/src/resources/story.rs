@@ -1,4 +1,4 @@
-//! Every record of one number, as facts for programs and as sentences for people.
+//! History of one phone number, as facts for programs and as sentences for people.
 
 use crate::views::{id, instant};
 use dwar_console::explain;
@@ -8,7 +8,7 @@ use dwar_ratelimit::SendBound;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What happened to the codes of a number.
+/// History of a phone number's codes.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PhoneStory {
     /// Masked.
@@ -16,33 +16,33 @@ pub(crate) struct PhoneStory {
     /// `live` or `test`.
     mode: String,
     next_send: NextSendBody,
-    /// Wrong codes that count: since the last right one.
+    /// Wrong codes since the last right one.
     wrong_in_a_row: u32,
-    /// Those of the period that is under way, right codes or not.
+    /// Wrong codes in the current period; a right code does not reset it.
     wrong_in_period: u32,
-    /// Codes that were asked for, newest first.
+    /// Requested codes, newest first.
     requests: Vec<RequestStory>,
-    /// Sends that were refused, newest first.
+    /// Refused sends, newest first.
     refused: Vec<RefusedRun>,
 }
 
-/// When the next code can be sent.
+/// Whether and when the next code can be sent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NextSend)]
 struct NextSendBody {
     /// `now`, `later` or `never`.
     when: String,
-    /// So many more now.
+    /// How many more codes can be sent now.
     remaining: Option<u32>,
-    /// From when on.
+    /// From when a code can be sent.
     #[schema(format = "date-time")]
     at: Option<String>,
-    /// What is in the way until then: `limit`, `pace` or `stop`.
+    /// What prevents a send until then: `limit`, `pace` or `stop`.
     bound: Option<String>,
     sentence: String,
 }
 
-/// A code that was asked for, and what became of it.
+/// A requested code and what happened to it.
 #[derive(Serialize, ToSchema)]
 struct RequestStory {
     #[schema(format = "uuid")]
@@ -57,37 +57,36 @@ struct RequestStory {
     facts: Vec<RequestFact>,
 }
 
-/// One thing that happened to a code. What does not go with the kind of fact is left out.
+/// One event in the life of a code. Members that do not belong to the kind of fact are absent.
 #[derive(Default, Serialize, ToSchema)]
 struct RequestFact {
-    /// `asked`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`,
-    /// `delivered`, `nobody_reached`, `free`, `charged`, `not_charged`, `refunded`,
-    /// `earlier_wrong`, `wrong_code`, `right_code`, `locked`, `stopped`, `superseded`, `expired` or
-    /// `usable`; there may be more one day.
+    /// `asked`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`, `delivered`,
+    /// `nobody_reached`, `free`, `charged`, `not_charged`, `refunded`, `earlier_wrong`, `wrong_code`, `right_code`,
+    /// `locked`, `stopped`, `superseded`, `expired` or `usable`. Later versions may add kinds.
     fact: String,
-    /// When; null where nobody wrote it down.
+    /// When it happened; null if not recorded.
     #[schema(format = "date-time")]
     at: Option<String>,
-    /// For people, in English.
+    /// A sentence for people, in English.
     sentence: String,
-    /// What to do about it; empty where there is nothing to do.
+    /// What to do about it; empty if nothing.
     advice: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
-    /// Why it was handed on: the one before `failed`, or was `silent`.
+    /// Why another provider was tried: the previous one `failed` or was `silent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
-    /// Why it failed, by the words of the public API.
+    /// Why it failed, as a `reason` of the public API.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     amount_paise: Option<i64>,
-    /// How many wrong codes.
+    /// Number of wrong codes.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
-    /// How many more wrong codes it takes.
+    /// Attempts left after this wrong code.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,19 +94,19 @@ struct RequestFact {
     until: Option<String>,
 }
 
-/// Sends that were refused for one reason, one soon after the other.
+/// Consecutive sends refused for one reason.
 #[derive(Serialize, ToSchema)]
 struct RefusedRun {
-    /// The minute of the first.
+    /// Minute of the first refused send.
     #[schema(format = "date-time")]
     first_at: String,
-    /// The minute of the last.
+    /// Minute of the last refused send.
     #[schema(format = "date-time")]
     last_at: String,
     count: u32,
     /// `limit`, `pace`, `stop`, `balance` or `key_reused`.
     reason: String,
-    /// For people, in English.
+    /// A sentence for people, in English.
     sentence: String,
     /// What to do about it.
     advice: String,

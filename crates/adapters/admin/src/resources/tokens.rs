@@ -11,27 +11,29 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/tokens", Command::ListTokens, list).summary("Every token of this API, oldest first"),
+        get("/tokens", Command::ListTokens, list)
+            .summary("List the tokens of this API, oldest first"),
         post_created("/tokens", Command::MakeToken, make).summary(
-            "A new token, which ends no later than the one that makes it; shown in this one answer",
+            "Create a token, which expires no later than the token that creates it; only this \
+             answer holds it",
         ),
         delete("/tokens/{token}", Command::RevokeToken, revoke)
-            .summary("Revokes a token immediately"),
+            .summary("Revoke a token immediately"),
     ]
 }
 
-/// A token to be made.
+/// A token to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewToken {
-    /// 1 to 60 letters, digits, single blanks and . - _ @ +
+    /// 1 to 60 letters, digits, single spaces and . - _ @ +
     #[schema(min_length = 1, max_length = 60)]
     name: String,
     access: Access,
-    /// From now on.
+    /// Lifetime in seconds from now.
     #[schema(minimum = 60, maximum = 31_622_400)]
     lifetime_seconds: u32,
-    /// Whether it may make what works by itself, and so outlives it: keys, hooks, webhooks, operators, tokens.
+    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks, operators, tokens.
     #[serde(default)]
     may_delegate: bool,
 }

@@ -12,45 +12,45 @@ use utoipa::ToSchema;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/wallet", Command::ShowWallet, show)
-            .summary("The wallet as it stands"),
+            .summary("Get the wallet of a project"),
         post("/projects/{project}/wallet/credits", Command::CreditWallet, credit)
-            .summary("Pays in, once per reference")
+            .summary("Credit a wallet, once per reference")
             .refuses([AdminCode::Conflict]),
         post("/projects/{project}/wallet/refunds", Command::RefundSend, refund)
-            .summary("Gives back what was charged for a send, once")
+            .summary("Refund the charge of a send, once")
             .refuses([AdminCode::Conflict]),
         post("/projects/{project}/wallet/adjustments", Command::AdjustWallet, adjust)
-            .summary("Corrects the balance, once per reference")
+            .summary("Correct the balance, once per reference")
             .refuses([AdminCode::Conflict]),
         post("/wallets/proof", Command::ProveWallets, prove)
-            .summary("Recomputes every wallet from its ledger"),
+            .summary("Recompute every wallet from its ledger"),
     ]
 }
 
-/// Money to be paid in.
+/// A payment into the wallet.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewCredit {
     #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
     amount_paise: i64,
-    /// Your name for the payment. A second credit of the same reference changes nothing.
+    /// Your name for the payment. A second credit with the same reference changes nothing.
     #[schema(min_length = 1, max_length = 200)]
     reference: String,
 }
 
-/// A correction, up or down.
+/// A correction of the balance, up or down.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewAdjustment {
     /// Not zero.
     #[schema(minimum = -1_000_000_000_000_i64, maximum = 1_000_000_000_000_i64)]
     amount_paise: i64,
-    /// Why. A second adjustment of the same reference changes nothing.
+    /// Your name for the correction, such as its reason. A second adjustment with the same reference changes nothing.
     #[schema(min_length = 1, max_length = 200)]
     reference: String,
 }
 
-/// A send whose charge is to be given back.
+/// A send to refund.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewRefund {

@@ -15,45 +15,45 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/wallet/entries", Command::ListWalletEntries, entries)
-            .summary("The movements that are asked for, newest first"),
+            .summary("List ledger entries, newest first"),
         get("/projects/{project}/wallet/statement.csv", Command::DownloadStatement, download)
-            .summary("The same as CSV, however many"),
+            .summary("Download ledger entries as CSV, without a limit"),
         get("/projects/{project}/wallet/proof", Command::ShowWalletProof, proof)
-            .summary("The last proof that the ledger sums, and the one that is being made"),
+            .summary("Get the last check of the ledger's sums, and the check that is running"),
         post("/projects/{project}/wallet/proof", Command::BeginWalletProof, begin)
-            .summary("Begins a proof, unless one is being made")
+            .summary("Start a check of the ledger's sums, unless one is running")
             .refuses([AdminCode::Conflict]),
     ]
 }
 
-/// Which movements.
+/// Filter of the ledger entries.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct EntriesQuery {
-    /// From this instant on.
+    /// Start of the range, inclusive.
     #[param(format = "date-time")]
     since: Option<String>,
-    /// Before this instant.
+    /// End of the range, exclusive.
     #[param(format = "date-time")]
     until: Option<String>,
     #[param(schema_with = kinds)]
     kind: Option<String>,
-    /// Exactly this one.
+    /// Exact reference.
     #[param(min_length = 1, max_length = 200)]
     reference: Option<String>,
-    /// Entries at most, 1 to 500; 50 without. A download has no limit.
+    /// Entries per page, 1 to 500. Default: 50. A download has no limit.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    /// The `next_cursor` of the answer before. A download has none.
+    /// `next_cursor` of the previous page. Ignored by a download.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
-/// What is to be proved.
+/// Extent of the check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ProofToBegin {
-    /// Whether from the first entry on, and not from where the last sound proof ended.
+    /// Whether to check from the first entry, instead of from the end of the last successful check.
     #[serde(default)]
     everything: bool,
 }

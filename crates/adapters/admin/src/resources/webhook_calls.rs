@@ -12,37 +12,37 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/webhooks/{webhook}/calls", Command::ListWebhookCalls, list)
-            .summary("What an address was told, newest first"),
+            .summary("List the calls of a webhook, newest first"),
         post("/projects/{project}/webhooks/{webhook}/test", Command::TestWebhook, test)
-            .summary("Calls an address once, now, and says what came of it")
+            .summary("Call a webhook once, now, and return the outcome")
             .refuses([AdminCode::Conflict]),
         post("/projects/{project}/webhooks/{webhook}/resend", Command::ResendEvent, resend)
-            .summary("Sends an event again to an address that was called with it")
+            .summary("Send an event again to a webhook that was called with it")
             .refuses([AdminCode::Conflict]),
     ]
 }
 
-/// Which calls.
+/// Filter of the calls.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct CallsQuery {
-    /// Only those that were not taken.
+    /// Only failed calls.
     #[serde(default)]
     #[param(required = false)]
     failed: bool,
-    /// Entries at most, 1 to 500; 50 without.
+    /// Entries per page, 1 to 500. Default: 50.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
-    /// The `next_cursor` of the answer before.
+    /// `next_cursor` of the previous page.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
-/// What is to be sent again.
+/// The event to send again.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct EventToResend {
-    /// The `event_id` of a call.
+    /// `event_id` of a call.
     #[schema(value_type = String)]
     event_id: Parsed<EventId>,
 }

@@ -11,31 +11,31 @@ use utoipa::ToSchema;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/webhooks", Command::ListWebhooks, list)
-            .summary("Where events go, oldest first"),
+            .summary("List webhooks, oldest first"),
         post_created("/projects/{project}/webhooks", Command::AddWebhook, add)
-            .summary("A new address for events; its secret is in this one answer")
+            .summary("Add a webhook; only this answer holds its secret")
             .refuses([AdminCode::Conflict]),
         post(
             "/projects/{project}/webhooks/{webhook}/rotate-secret",
             Command::RotateWebhookSecret,
             rotate,
         )
-        .summary("A new secret; the old one signs along for a day"),
+        .summary("Rotate the secret of a webhook; the old secret also signs for a day"),
         post("/projects/{project}/webhooks/{webhook}/enable", Command::EnableWebhook, enable)
-            .summary("Enables an endpoint that was disabled for failing"),
+            .summary("Enable a webhook that was disabled after failures"),
         delete("/projects/{project}/webhooks/{webhook}", Command::RemoveWebhook, remove)
-            .summary("Removes an address, and what it has not been told yet"),
+            .summary("Remove a webhook and its undelivered events"),
     ]
 }
 
-/// An address for events.
+/// A webhook to add.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewWebhook {
-    /// `https://`, of a public host.
+    /// An `https://` URL of a public host.
     #[schema(format = "uri")]
     url: String,
-    /// Whether events hold whole phone numbers instead of masked ones.
+    /// Whether events hold full phone numbers instead of masked ones.
     #[serde(default)]
     full_phone: bool,
 }

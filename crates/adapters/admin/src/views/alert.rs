@@ -3,26 +3,26 @@ use dwar_console::alerts;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Something that needs a person now. It is gone from the list when it is over.
+/// A problem that a person has to solve. It leaves the list when it is solved.
 #[derive(Serialize, ToSchema)]
 pub struct Alert {
-    /// Its kind, such as `provider_auth`.
+    /// Kind, such as `provider_auth`.
     kind: String,
-    /// `page`: somebody has to look now; `ticket`: a working day is soon enough.
+    /// `page`: act now; `ticket`: act within a working day.
     severity: String,
-    /// The project that it concerns; null for the installation.
+    /// Project that it concerns; null for the installation.
     #[schema(format = "uuid")]
     project_id: Option<String>,
-    /// The provider, project, address or part that is meant.
+    /// Provider, project, address or component that has the problem.
     subject: String,
-    /// What is so, in a sentence.
+    /// The problem in one sentence.
     title: String,
-    /// The cause, such as the status and the code of a provider.
+    /// Cause, such as the status and error code of a provider.
     detail: String,
-    /// Since when, by what is on record; null if that is unknown.
+    /// Since when the problem exists, as far as recorded; null if unknown.
     #[schema(format = "date-time")]
     since: Option<String>,
-    /// The section of the documentation that says what to do.
+    /// Section of the documentation that says what to do.
     runbook: String,
 }
 

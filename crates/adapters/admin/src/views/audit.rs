@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Lines of an export that are read at once.
+/// Entries that an export reads at a time.
 const AT_A_TIME: u32 = 500;
 
 enum Rest {
@@ -18,7 +18,7 @@ enum Rest {
     After(AuditCursor),
 }
 
-/// One change, written down before it was made.
+/// One action, recorded before it was carried out.
 #[derive(Serialize, ToSchema)]
 pub struct AuditLine {
     #[schema(format = "uuid")]
@@ -26,22 +26,22 @@ pub struct AuditLine {
     #[schema(format = "date-time")]
     at: String,
     actor: Actor,
-    /// The address it came from, as far as it is known.
+    /// Client address, if known.
     from: Option<String>,
-    /// None where it is about the installation.
+    /// Project that it concerns; null for the installation.
     #[schema(format = "uuid")]
     project_id: Option<String>,
     action: String,
     subject: String,
-    /// What differs: as it was.
+    /// Changed members, before the change.
     #[schema(value_type = Option<Object>)]
     before: Value,
-    /// What differs: as it is to be.
+    /// Changed members, after the change.
     #[schema(value_type = Option<Object>)]
     after: Value,
 }
 
-/// Who did it.
+/// Who carried out the action.
 #[derive(Serialize, ToSchema)]
 struct Actor {
     /// `command_line`, `operator` or `token`.
@@ -78,8 +78,8 @@ impl AuditLine {
         Page::cut(entries, limit, cursor, |entry| entry.into())
     }
 
-    /// Exports the log, one JSON object per line, of any length. Reads the first entries before it
-    /// returns, so that a refusal does not end up as a file.
+    /// Exports the log, one JSON object per line, without a limit. Reads the first entries before it returns, so that a
+    /// refusal is not saved as a file.
     ///
     /// # Errors
     /// As [`AuditLog::page`].

@@ -4,17 +4,17 @@ use serde::Serialize;
 use std::path::PathBuf;
 use utoipa::ToSchema;
 
-/// The holds, captures and releases of a closed month, of which one entry is left.
+/// Holds, captures and releases of a closed month, which one entry replaces.
 #[derive(Serialize, ToSchema)]
 pub struct ClosedEntries {
-    /// How many the entry stands for; fewer than were exported while the month is being closed.
+    /// Number of entries replaced so far; less than `exported` while the month is being closed.
     entries: u64,
-    /// How many were exported.
+    /// Number of entries exported.
     exported: u64,
-    /// The position of the first.
+    /// Position of the first exported entry.
     first_position: u64,
     last_position: u64,
-    /// The SHA-256 of the file that they were exported to.
+    /// SHA-256 of the exported file.
     sha256: String,
 }
 
@@ -38,7 +38,7 @@ pub struct MonthToClose {
     entries: u64,
     first_position: u64,
     last_position: u64,
-    /// Whether an earlier run already began to close it.
+    /// Whether an earlier run already started to close it.
     begun: bool,
 }
 

@@ -4,48 +4,48 @@ use dwar_project::Hook as Kept;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An address at which another login system asks for its own codes to be delivered.
+/// An address that another login system calls to have its own codes delivered.
 #[derive(Serialize, ToSchema)]
 pub struct Hook {
     #[schema(format = "uuid")]
     hook_id: String,
-    /// `supabase` or `logto`: which system calls it, and so in which format.
+    /// System that calls it, which decides the format: `supabase` or `logto`.
     kind: String,
     /// `live` or `test`.
     mode: String,
-    /// For how many seconds the codes of the other system work.
+    /// For how many seconds codes of the other system are valid.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: u64,
-    /// The same of its second factor; null if it has none.
+    /// For how many seconds codes of its second factor are valid; null if the system has no second factor.
     #[schema(minimum = 60, maximum = 3600)]
     mfa_expires_in: Option<u64>,
-    /// Below the address of the API: what the other system calls.
+    /// Path on the API that the other system calls.
     #[schema(example = "/hooks/0199a000-0000-7000-8000-000000000000")]
     path: String,
-    /// The whole address, if `gateways.public_url` says where the world reaches the API.
+    /// Full URL of the hook; null unless `gateways.public_url` is set.
     #[schema(format = "uri")]
     url: Option<String>,
-    /// Until when the secret before the present one is accepted too; null if there is none.
+    /// Until when the previous secret is also accepted; null if there is none.
     #[schema(format = "date-time")]
     previous_secret_until: Option<String>,
     #[schema(format = "date-time")]
     created_at: String,
 }
 
-/// A hook that was just made.
+/// A new hook with its secret.
 #[derive(Serialize, ToSchema)]
 pub struct AddedHook {
     hook: Hook,
-    /// As the other system wants it to be entered. Shown this once.
+    /// In the form in which the other system expects it. Shown only once.
     secret: String,
 }
 
-/// A secret of a hook that was just made.
+/// A new secret of a hook.
 #[derive(Serialize, ToSchema)]
 pub struct HookSecret {
     #[schema(format = "uuid")]
     hook_id: String,
-    /// As the other system wants it to be entered. Shown this once.
+    /// In the form in which the other system expects it. Shown only once.
     secret: String,
 }
 
@@ -57,7 +57,7 @@ pub struct RemovedHook {
     removed: bool,
 }
 
-/// The configuration that a view needs to show the address of a hook.
+/// Configuration that a view needs to show the URL of a hook.
 #[derive(Clone, Copy, Debug)]
 pub struct HookView<'a> {
     pub now: Timestamp,

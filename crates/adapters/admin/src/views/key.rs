@@ -4,34 +4,34 @@ use dwar_project::{ApiKey, KeyRecord};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An API key, by what may be shown of it.
+/// An API key without its secret.
 #[derive(Serialize, ToSchema)]
 pub struct Key {
     #[schema(format = "uuid")]
     key_id: String,
     /// `live` or `test`.
     mode: String,
-    /// What it begins with.
+    /// First characters of the key.
     prefix: String,
-    /// What it ends with.
+    /// Last characters of the key.
     ending: String,
     #[schema(format = "date-time")]
     created_at: String,
-    /// Its last use, to the minute.
+    /// Time of the last use, to the minute.
     #[schema(format = "date-time")]
     used_at: Option<String>,
-    /// Where that came from.
+    /// Client address of the last use.
     used_from: Option<String>,
 }
 
-/// A key that was just made.
+/// A new key.
 #[derive(Serialize, ToSchema)]
 pub struct NewKey {
     #[schema(format = "uuid")]
     project_id: String,
     /// `live` or `test`.
     mode: String,
-    /// Shown this once.
+    /// Shown only once.
     key: String,
 }
 

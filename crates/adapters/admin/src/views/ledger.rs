@@ -6,18 +6,18 @@ use dwar_wallet::{ProofRun, ProofStart, StatementLine};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One movement.
+/// One ledger entry.
 #[derive(Serialize, ToSchema)]
 pub struct WalletEntry {
-    /// Which one of the ledger, from 1.
+    /// Position in the ledger, from 1.
     position: u64,
     #[schema(format = "uuid")]
     entry_id: String,
     /// `credit`, `hold`, `capture`, `release`, `refund`, `adjustment` or `closed`.
     kind: String,
-    /// What it adds to the balance.
+    /// Change of the balance.
     amount_paise: i64,
-    /// What it adds to the held part.
+    /// Change of the money on hold.
     held_paise: i64,
     balance_after_paise: i64,
     held_after_paise: i64,
@@ -26,55 +26,55 @@ pub struct WalletEntry {
     relayed: bool,
     #[schema(format = "date-time")]
     at: String,
-    /// Of a `closed` entry: what it stands for. Its reference is the month.
+    /// Summary that a `closed` entry stands for. The reference of such an entry is the month.
     closed: Option<ClosedEntries>,
 }
 
-/// What is known of a ledger's proofs.
+/// The last and the running check of a ledger's sums.
 #[derive(Serialize, ToSchema)]
 pub struct LedgerProofs {
     last: Option<LedgerProof>,
     running: Option<RunningProof>,
 }
 
-/// What a proof found.
+/// Result of a check of a ledger's sums.
 #[derive(Serialize, ToSchema)]
 pub struct LedgerProof {
-    /// Whether entries, wallet and open holds agree; anything else is a fault.
+    /// Whether entries, wallet and open holds agree; `false` is a fault.
     sound: bool,
     #[schema(format = "date-time")]
     began_at: String,
     #[schema(format = "date-time")]
     at: String,
-    /// Who asked for it.
+    /// Who started it.
     by: String,
-    /// How many entries were added up.
+    /// Number of entries added up.
     entries: u64,
-    /// How many there had to be.
+    /// Number of entries expected.
     entries_expected: u64,
-    /// What they come to.
+    /// Sum of the entries.
     balance_paise: i64,
-    /// What the wallet said.
+    /// Balance stored in the wallet.
     balance_expected_paise: i64,
     held_paise: i64,
     held_expected_paise: i64,
-    /// What the open holds come to.
+    /// Sum of the open holds.
     open_holds_paise: i64,
 }
 
-/// A proof that is being made.
+/// A check that is running.
 #[derive(Serialize, ToSchema)]
 pub struct RunningProof {
     #[schema(format = "date-time")]
     began_at: String,
-    /// Who asked for it.
+    /// Who started it.
     by: String,
 }
 
-/// A proof that is being made now.
+/// A check that was just started, or was running already.
 #[derive(Serialize, ToSchema)]
 pub struct BegunProof {
-    /// Whether it is this request's; else another had begun.
+    /// Whether this request started it; `false` if another had.
     begun: bool,
     running: RunningProof,
 }

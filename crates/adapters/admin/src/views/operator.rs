@@ -5,11 +5,11 @@ use dwar_operator::By;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What somebody may do, or a token.
+/// What an operator or a token may do.
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    /// An owner of the installation.
+    /// Whether it is an owner of the installation, who may do everything.
     #[serde(default)]
     pub(crate) everything: bool,
     /// One role per project.
@@ -26,7 +26,7 @@ pub(crate) struct RoleInProject {
     pub(crate) role: Role,
 }
 
-/// What somebody is in a project.
+/// Role in a project.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
@@ -36,24 +36,25 @@ pub(crate) enum Role {
     Viewer,
 }
 
-/// Somebody who runs the service, or part of it.
+/// A person who signs in to the dashboard.
 #[derive(Serialize, ToSchema)]
 pub struct Operator {
     #[schema(format = "uuid")]
     operator_id: String,
-    /// What they sign in with.
+    /// Sign-in name.
     name: String,
     access: Access,
-    /// Whether they have chosen one.
+    /// Whether they have set a password.
     password: bool,
     /// Whether they have a second factor.
     totp: bool,
-    /// How many they have.
+    /// Number of passkeys.
     passkeys: usize,
-    /// Until when the browser or network that was locked last is locked, after failed sign-ins from there.
+    /// When the last lock of a browser or network of the operator ends; null if none is locked.
     #[schema(format = "date-time")]
     locked_until: Option<String>,
-    /// Until when browsers wait that are new to them, after too many failed sign-ins with their name.
+    /// Until when browsers that are new to the operator have to wait, after too many failed sign-ins with this name;
+    /// null if they need not.
     #[schema(format = "date-time")]
     slowed_until: Option<String>,
     #[schema(format = "date-time")]
@@ -62,17 +63,17 @@ pub struct Operator {
     signed_in_at: Option<String>,
 }
 
-/// Somebody who was just invited.
+/// An operator who was just invited.
 #[derive(Serialize, ToSchema)]
 pub struct InvitedOperator {
     operator: Operator,
-    /// Shown this once; works once.
+    /// Shown only once; works once.
     pub link: String,
     #[schema(format = "date-time")]
     expires_at: String,
 }
 
-/// Somebody who was removed.
+/// An operator who was removed.
 #[derive(Serialize, ToSchema)]
 pub struct RemovedOperator {
     #[schema(format = "uuid")]

@@ -4,11 +4,11 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Array, Object, Ref, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Part of a list.
+/// One page of a list.
 #[derive(Serialize)]
 pub struct Page<T: ToSchema> {
     items: Vec<T>,
-    /// For the query of the next request; null where the list ends.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -29,14 +29,14 @@ impl<T: ToSchema> PartialSchema for Page<T> {
         let items = Array::new(Ref::from_schema_name(T::name()));
         let cursor = Object::builder()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
-            .description(Some("For the query of the next request; null where the list ends."));
+            .description(Some("Cursor of the next page; null on the last page."));
         let page = Object::builder().property("items", items).property("next_cursor", cursor);
         page.required("items").required("next_cursor").into()
     }
 }
 
 impl<T: ToSchema> Page<T> {
-    /// Makes a page with the complete list, so without a next cursor.
+    /// Makes a page with the complete list and no next cursor.
     pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
         Self { items: items.into_iter().collect(), next_cursor: None }
     }

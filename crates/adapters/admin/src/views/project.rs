@@ -11,7 +11,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// What every token that may know of a project may know.
+/// A project, without its settings.
 #[derive(Serialize, ToSchema)]
 pub struct ProjectSummary {
     #[schema(format = "uuid")]
@@ -27,33 +27,33 @@ pub struct ProjectSummary {
 /// A project with its settings.
 pub struct ProjectSettings(Project);
 
-/// A project that was just made.
+/// A new project with its keys.
 #[derive(Serialize, ToSchema)]
 pub struct CreatedProject {
     #[schema(format = "uuid")]
     project_id: String,
     name: String,
-    /// Shown this once.
+    /// Shown only once.
     live_key: String,
-    /// Shown this once.
+    /// Shown only once.
     test_key: String,
     balance_paise: i64,
 }
 
-/// What was forgotten.
+/// The limits that were cleared for a phone.
 #[derive(Serialize, ToSchema)]
 pub struct UnlockedPhone {
     #[schema(format = "uuid")]
     project_id: String,
     /// Masked.
     phone: String,
-    /// How fast codes could be sent: `usual`, `slowed` or `stopped`.
+    /// How fast codes could be sent before: `usual`, `slowed` or `stopped`.
     was: String,
-    /// One send in so many, or none for so many more.
+    /// If `slowed`, seconds between two sends; if `stopped`, seconds until the next.
     seconds: Option<u64>,
     wrong_in_a_row: u32,
     wrong_in_period: u32,
-    /// With the first of those.
+    /// Time of the first wrong code of the period.
     #[schema(format = "date-time")]
     period_began_at: Option<String>,
 }
@@ -104,12 +104,12 @@ impl PartialSchema for ProjectSettings {
         let uuid = of(Type::String).format(Some(SchemaFormat::Custom("uuid".to_owned())));
         let parts = or_null(Type::Integer).minimum(Some(0));
         let parts =
-            parts.description(Some("How many SMS the text takes; null where it cannot be sent."));
+            parts.description(Some("Number of SMS parts of the text; null if it cannot be sent."));
         let archived = or_null(Type::String).format(date_time.clone());
         let archived = archived.description(Some(
             "Since when its API keys are refused; null while they are accepted.",
         ));
-        let about = "A project; null stands for the installation's own setting.";
+        let about = "A project. Null means the default of the installation.";
         let project = ObjectBuilder::new().description(Some(about));
         describe_all(project.property("project_id", uuid).required("project_id"))
             .property("sms_parts", parts)

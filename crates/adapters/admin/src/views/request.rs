@@ -4,26 +4,26 @@ use dwar_console::RequestLine;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A code that was asked for.
+/// A request for a code.
 #[derive(Serialize, ToSchema)]
 pub struct Request {
-    /// The `otp_id` of the public API.
+    /// `otp_id` of the public API.
     #[schema(format = "uuid")]
     pub request_id: String,
     /// `live` or `test`.
     pub mode: String,
     #[schema(format = "date-time")]
     pub at: String,
-    /// Masked; null if it cannot be read.
+    /// Masked; null if it cannot be decrypted.
     pub phone: Option<String>,
     /// `queued`, `sent`, `delivered` or `failed`.
     pub status: String,
     /// `active`, `locked`, `used`, `superseded`, `void` or `relayed`.
     pub state: String,
-    /// Why a message of it failed last, also where another one arrived; `no_provider` if there was none to
-    /// ask. Null if none failed.
+    /// Why the last failed message failed, even if another one arrived; `no_provider` if no provider was available,
+    /// null if none failed.
     pub reason: Option<String>,
-    /// What carried it, or was tried last.
+    /// Channel that delivered it or was tried last.
     pub channel: Option<String>,
     pub provider: Option<String>,
     pub charged_paise: i64,

@@ -16,31 +16,31 @@ use utoipa::openapi::schema::{
     SchemaType, Type,
 };
 
-/// Explanations that the name does not give: of the value as shown, and as given.
+/// Descriptions of a setting whose name does not explain it: in answers, and in requests.
 const fn about(setting: Setting) -> (&'static str, &'static str) {
     match setting {
         Setting::IdentityLookup => ("Whether `GET /v1/identity` answers.", ""),
         Setting::IdentityDelete => ("Whether `DELETE /v1/identity` deletes.", ""),
         Setting::RelayLive => ("Whether `POST /v1/otp/relay` sends with the live key.", ""),
-        Setting::RelayTest => ("Whether it does with the test key.", ""),
+        Setting::RelayTest => ("Whether `POST /v1/otp/relay` sends with the test key.", ""),
         Setting::EventsFeed => ("Whether events are kept and `GET /v1/events` answers.", ""),
-        Setting::OwnIssuer => ("Whether live tokens name an issuer of the project's own.", ""),
+        Setting::OwnIssuer => ("Whether the `iss` of live tokens is the project's own issuer.", ""),
         Setting::TokenType => {
-            ("The `typ` of live tokens that name an issuer of the project's own.", "")
+            ("The `typ` of live tokens whose `iss` is the project's own issuer.", "")
         }
-        Setting::SmsText => ("", "With `{code}`, `{brand}` and `{minutes}`."),
+        Setting::SmsText => ("", "Text with the placeholders `{code}`, `{brand}` and `{minutes}`."),
         Setting::LastLines => {
-            ("Other domains and app hashes that a send may name.", "In place of those before.")
+            ("Other domains and app hashes that a send may name.", "Replaces the whole list.")
         }
         Setting::WhatsappProviders | Setting::SmsProviders => {
             ("An empty list skips the channel.", "")
         }
-        Setting::FallbackSeconds => {
-            ("Without a receipt, before the next channel is tried; 0 waits for none.", "")
-        }
-        Setting::LowBalance => {
-            ("A balance below this is told as an event; null tells nothing.", "")
-        }
+        Setting::FallbackSeconds => (
+            "Seconds to wait for a receipt before the next channel is tried; with 0 only a \
+             failure leads to it.",
+            "",
+        ),
+        Setting::LowBalance => ("A balance below this sends an event; null sends none.", ""),
         _ => ("", ""),
     }
 }

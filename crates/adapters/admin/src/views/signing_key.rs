@@ -3,7 +3,7 @@ use dwar_session::KeyState;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A key that signs access tokens, by its public part.
+/// Public part of a key that signs access tokens.
 #[derive(Serialize, ToSchema)]
 pub struct SigningKey {
     kid: String,

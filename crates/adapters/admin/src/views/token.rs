@@ -12,31 +12,30 @@ pub struct Token {
     token_id: String,
     name: String,
     access: Access,
-    /// Whether it may make what works by itself: keys, hooks, webhooks, operators, tokens. That lives on when it
-    /// is over.
+    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks, operators, tokens.
     may_delegate: bool,
-    /// As the audit log names them.
+    /// Who created it, as in the audit log.
     made_by: String,
     #[schema(format = "date-time")]
     made_at: String,
     #[schema(format = "date-time")]
     expires_at: String,
-    /// The last use, to within a minute.
+    /// Time of the last use, to the minute.
     #[schema(format = "date-time")]
     used_at: Option<String>,
-    /// Where that came from.
+    /// Client address of the last use.
     used_from: Option<String>,
 }
 
-/// A token that was just made.
+/// A new token with its secret.
 #[derive(Serialize, ToSchema)]
 pub struct MadeToken {
     token: Token,
-    /// Shown this once.
+    /// Shown only once.
     secret: String,
 }
 
-/// A token that is no more.
+/// A token that was revoked.
 #[derive(Serialize, ToSchema)]
 pub struct RevokedToken {
     #[schema(format = "uuid")]

@@ -4,34 +4,34 @@ use dwar_wallet::{Audit, Balance, Paise};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A wallet at an instant.
+/// Balance of a project's wallet.
 #[derive(Serialize, ToSchema)]
 pub struct Wallet {
     #[schema(format = "uuid")]
     project_id: String,
     balance_paise: i64,
-    /// Set aside by sends under way.
+    /// Reserved by sends under way.
     held_paise: i64,
-    /// What a new send may use.
+    /// Available to new sends.
     available_paise: i64,
 }
 
-/// A wallet after something that was to move it.
+/// Balance of a wallet after a booking.
 #[derive(Serialize, ToSchema)]
 pub struct MovedWallet {
-    /// Whether it moved; it does not where the same was booked before.
+    /// Whether the request changed the balance; `false` if the same booking was made before.
     booked: bool,
-    /// What that added to the balance.
+    /// Change of the balance.
     moved_paise: i64,
     wallet: Wallet,
 }
 
-/// What all ledgers sum to.
+/// Comparison of all wallets with their ledgers.
 #[derive(Serialize, ToSchema)]
 pub struct WalletProof {
-    /// How many wallets there are.
+    /// Number of wallets.
     projects: u64,
-    /// What they are off, together; anything but zero is a fault.
+    /// Sum of all differences; anything but zero is a fault.
     difference_paise: i64,
 }
 

@@ -4,47 +4,47 @@ use dwar_kernel::{EndpointId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An address that events go to.
+/// An address that receives events.
 #[derive(Serialize, ToSchema)]
 pub struct Webhook {
     #[schema(format = "uuid")]
     webhook_id: String,
     #[schema(format = "uri")]
     url: String,
-    /// Whether events hold whole phone numbers instead of masked ones.
+    /// Whether events hold full phone numbers instead of masked ones.
     full_phone: bool,
     enabled: bool,
-    /// In a row.
+    /// Consecutive failures.
     failures: u32,
     #[schema(format = "date-time")]
     failing_since: Option<String>,
     #[schema(format = "date-time")]
     disabled_at: Option<String>,
-    /// Until when the secret before the present one also signs; null if there is none.
+    /// Until when the previous secret also signs; null if there is none.
     #[schema(format = "date-time")]
     previous_secret_until: Option<String>,
     #[schema(format = "date-time")]
     created_at: String,
 }
 
-/// An address that was just added.
+/// A new webhook with its secret.
 #[derive(Serialize, ToSchema)]
 pub struct AddedWebhook {
     webhook: Webhook,
-    /// Shown this once.
+    /// Shown only once.
     secret: String,
 }
 
-/// A secret that was just made.
+/// A new secret of a webhook.
 #[derive(Serialize, ToSchema)]
 pub struct WebhookSecret {
     #[schema(format = "uuid")]
     webhook_id: String,
-    /// Shown this once.
+    /// Shown only once.
     secret: String,
 }
 
-/// An address that was switched on.
+/// A webhook that was enabled.
 #[derive(Serialize, ToSchema)]
 pub struct EnabledWebhook {
     #[schema(format = "uuid")]
@@ -52,7 +52,7 @@ pub struct EnabledWebhook {
     enabled: bool,
 }
 
-/// An address that was removed.
+/// A webhook that was removed.
 #[derive(Serialize, ToSchema)]
 pub struct RemovedWebhook {
     #[schema(format = "uuid")]

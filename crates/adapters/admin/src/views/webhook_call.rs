@@ -5,33 +5,33 @@ use dwar_kernel::EndpointId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A call that was tried, and what came of it.
+/// A call of a webhook and its outcome.
 #[derive(Serialize, ToSchema)]
 pub struct WebhookCall {
     #[schema(format = "uuid")]
     call_id: String,
-    /// The `webhook-id` of what was told.
+    /// `webhook-id` of the event.
     event_id: String,
     /// The kind of event.
     event: String,
-    /// 1 is the first of a series; sending again begins another.
+    /// Number of the attempt, from 1. Sending an event again starts at 1.
     number: u32,
     #[schema(format = "date-time")]
     at: String,
     took_ms: u64,
-    /// Whether it was taken.
+    /// Whether the endpoint accepted it.
     taken: bool,
-    /// What was answered, if anything.
+    /// HTTP status of the answer; null without an answer.
     status: Option<u16>,
-    /// Why it was not taken: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`,
-    /// `unreachable`, `status` or `unsigned`.
+    /// Why it failed: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`, `unreachable`, `status` or
+    /// `unsigned`.
     failure: Option<String>,
-    /// When the next one of the series is due.
+    /// When the next attempt is due.
     #[schema(format = "date-time")]
     next_at: Option<String>,
 }
 
-/// A call on record.
+/// A call from the log.
 #[derive(Serialize, ToSchema)]
 pub struct LoggedWebhookCall {
     call: WebhookCall,
@@ -39,7 +39,7 @@ pub struct LoggedWebhookCall {
     on_record: bool,
 }
 
-/// What goes out with what else is due.
+/// An event that will be sent again with the next deliveries.
 #[derive(Serialize, ToSchema)]
 pub struct ResentEvent {
     #[schema(format = "uuid")]

@@ -13,17 +13,23 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/v1/events", "listEvents", list)
             .summary("List events")
             .description(
-                "The events of the project in the mode of the key, the oldest first, as endpoints get them, with \
-                 phones masked. Ask again with the cursor of each answer: no event is missed, and none comes twice. \
-                 Off until the project switches its feed on.",
+                "Returns the events of the project in the mode of the key, oldest first, as \
+                 webhooks receive them, with phones masked. Pass the cursor of each answer to \
+                 the next request: no event is missed and none comes twice. Off until the \
+                 project switches its feed on.",
             )
             .optional_parameter(
                 "after",
-                "The cursor of the answer before. Without one, or with an empty one, the oldest event that is kept comes first.",
+                "Cursor of the previous answer. Absent or empty: start from the oldest event \
+                 that is kept.",
                 schema::after(),
             )
-            .optional_parameter("limit", "How many events at most.", schema::event_limit())
-            .response::<EventList>("The events, and the cursor to ask with next.")
+            .optional_parameter(
+                "limit",
+                "Largest number of events to return.",
+                schema::event_limit(),
+            )
+            .response::<EventList>("The events, and the cursor for the next request.")
             .refuses([
                 ErrorCode::InvalidField,
                 ErrorCode::EventsFeedDisabled,

@@ -11,14 +11,15 @@ const SESSION: HeaderName = HeaderName::from_static("x-dwar-session");
 
 pub(crate) fn operation() -> Operation {
     catch_all("/v1/session/forward-auth", "forwardAuth", forward_auth)
-        .summary("Let a request of a proxy pass")
+        .summary("Authorize a request for a proxy")
         .description(
-            "Judges the bearer token as `validateSession` does, for nginx (`auth_request`), Caddy and Traefik \
-             (forward auth) and Envoy (`ext_authz`). Every method counts alike, and so does every path below \
-             this one. No body is read. A missing token is a 401 too.",
+            "Judges the bearer token as `validateSession` does, for nginx (`auth_request`), \
+             Caddy and Traefik (forward auth) and Envoy (`ext_authz`). Accepts every method \
+             and every path below this one, and reads no body. A missing token is answered \
+             with 401.",
         )
         .secured_by(&[&["api_key", "access_token"]])
-        .empty_response(StatusCode::OK, "It is valid: the request may pass.")
+        .empty_response(StatusCode::OK, "The token is valid: the request may pass.")
         .header("X-Dwar-Identity", [StatusCode::OK])
         .header("X-Dwar-Session", [StatusCode::OK])
         .refuses([ErrorCode::InvalidAccessToken])

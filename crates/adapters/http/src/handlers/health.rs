@@ -10,16 +10,17 @@ use tokio::time::timeout;
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/healthz", "getHealth", alive)
-            .summary("Check that the process lives")
-            .description("Asks no store.")
-            .response::<Alive>("It lives."),
+            .summary("Check that the process is running")
+            .description("Does not use the database.")
+            .response::<Alive>("The process is running."),
         get("/readyz", "getReadiness", ready)
             .summary("Check that requests can be answered")
             .description(
-                "Proves that a write works, at most once a second for all who ask. Not while the clock differs from the \
-                 database's by 30 seconds or more; the sentence says so.",
+                "Writes to the database to prove that writes work, at most once a second for \
+                 all callers. Fails while the clock differs from the database's by 30 seconds \
+                 or more; `error` says so.",
             )
-            .response::<Ready<'_>>("They can.")
+            .response::<Ready<'_>>("Requests can be answered.")
             .refuses([ErrorCode::ServiceUnavailable]),
     ]
 }

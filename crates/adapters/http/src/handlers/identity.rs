@@ -25,11 +25,11 @@ pub(crate) fn operations() -> Vec<Operation> {
     let erase = delete("/v1/identity/{id}", "deleteIdentity", erase)
         .summary("Delete an identity")
         .description(
-            "Ends its sessions and removes the phone for good. Off until the project switches deletion \
-             on.",
+            "Ends its sessions and erases the phone for good. Off until the project switches \
+             deletion on.",
         )
         .parameter("path", "id", "The `identity_id` of a session.", schema::id())
-        .response::<DeletedIdentity>("It is gone.")
+        .response::<DeletedIdentity>("The identity was deleted.")
         .refuses([IdentityDeleteDisabled, IdentityNotFound]);
     vec![by_phone, by_id, erase]
 }

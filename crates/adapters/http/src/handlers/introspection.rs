@@ -10,14 +10,17 @@ pub(crate) fn operation() -> Operation {
     post("/oauth2/introspect", "introspectToken", introspect)
         .summary("Introspect an access token (RFC 7662)")
         .description(
-            "Judges the token as `validateSession` does, for resource servers and gateways that introspect. \
-             Whatever that refuses is not active. `sub` is the identity, `sid` the session, `client_id` and `aud` \
-             are the project. The key goes into `X-Api-Key`, or is the password of HTTP Basic. Other parameters \
-             are ignored; none may come twice.",
+            "For resource servers and gateways that support introspection. A token is active \
+             exactly if `validateSession` accepts it. `sub` is the identity, `sid` the \
+             session, `client_id` and `aud` are the project. Send the API key in `X-Api-Key` \
+             or as the password of HTTP Basic. Other parameters are ignored; no parameter may \
+             occur twice.",
         )
         .secured_by(&[&["api_key"], &["basic"]])
         .request_body_of::<IntrospectionForm>("application/x-www-form-urlencoded")
-        .response::<Introspection>("What the token is; of one that is not valid, that alone.")
+        .response::<Introspection>(
+            "The state of the token; for one that is not valid, only `active: false`.",
+        )
 }
 
 async fn introspect(call: ApiCall) -> Answer {

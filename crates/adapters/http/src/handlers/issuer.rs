@@ -17,11 +17,11 @@ pub(crate) fn operations() -> Vec<Operation> {
         get(path, id, metadata)
             .summary(title)
             .description(
-                "For verifiers that find keys by the issuer of a token. A project whose live tokens name \
-                 the installation has none.",
+                "For verifiers that find the keys from the `iss` of a token. A project without \
+                 its own issuer gets 404.",
             )
             .parameter("path", "project", "Whose tokens they are.", schema::id())
-            .response::<IssuerMetadata>("What there is to know.")
+            .response::<IssuerMetadata>("The metadata.")
             .refuses(REFUSES)
     };
     vec![
@@ -38,15 +38,15 @@ pub(crate) fn operations() -> Vec<Operation> {
         of_issuer(
             "/.well-known/oauth-authorization-server/p/{project}",
             "getIssuerMetadataByPath",
-            "The same where RFC 8414 has it, between host and path",
+            "Get the metadata of a project's issuer at the path of RFC 8414 section 3.1",
         ),
         get("/p/{project}/.well-known/jwks.json", "getIssuerKeys", keys)
             .summary("Get the public keys of a project's issuer")
-            .description("They are those of the installation.")
+            .description("All projects share the keys of the installation.")
             .parameter("path", "project", "Whose tokens they are.", schema::id())
             .parameter("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
-            .response::<PublicKeys>("The set.")
-            .empty_response(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .response::<PublicKeys>("The public keys.")
+            .empty_response(StatusCode::NOT_MODIFIED, "The keys have not changed.")
             .refuses(REFUSES)
             .header("ETag", [StatusCode::OK, StatusCode::NOT_MODIFIED]),
     ]

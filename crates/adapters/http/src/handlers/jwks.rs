@@ -16,12 +16,17 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/.well-known/jwks.json", "getPublicKeys", publish)
             .summary("Get the public keys")
             .description(
-                "With these, access tokens can be verified without a request; whether the session has \
-                 ended, only `validateSession` tells.",
+                "With these keys you verify access tokens without a request to Dwar. Only \
+                 `validateSession` tells whether the session has ended.",
             )
-            .parameter("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
-            .response::<PublicKeys>("The set.")
-            .empty_response(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .parameter(
+                "header",
+                "If-None-Match",
+                "`ETag` of an earlier answer.",
+                schema::any_text(),
+            )
+            .response::<PublicKeys>("The public keys.")
+            .empty_response(StatusCode::NOT_MODIFIED, "The keys have not changed.")
             .refuses([ErrorCode::InternalError, ErrorCode::ServiceUnavailable])
             .header("ETag", of_a_set),
     ]

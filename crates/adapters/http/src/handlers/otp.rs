@@ -22,40 +22,42 @@ pub(crate) fn operations() -> Vec<Operation> {
     let send = post("/v1/otp/send", "sendOtp", send)
         .summary("Send a code")
         .description(
-            "Sends a fresh code by WhatsApp, and by SMS where that fails or is not reported as delivered \
-             in time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same \
-             request gets the first answer again for 24 hours and sends nothing.",
+            "Sends a new code by WhatsApp, and by SMS if WhatsApp fails or does not report \
+             delivery in time. The new code replaces the previous code of the phone. With an \
+             `Idempotency-Key`, a repeated request gets the first answer again for 24 hours \
+             and sends nothing.",
         )
         .request_body::<SendBody>()
         .refuses([InvalidField]);
     let relay = post("/v1/otp/relay", "relayOtp", relay)
         .summary("Deliver a code of your own")
         .description(
-            "Delivers a code that you made and will check yourself, as a send does: within the same \
-             limits, at the same price. The phone keeps its login code, and this one can never be \
-             verified here. A caller that cannot vary its headers names the relay by `reference`, which does \
-             what an `Idempotency-Key` does. Off until the project switches it on.",
+            "Delivers a code that you made and will verify yourself, within the same limits \
+             and at the same price as a send. The login code of the phone stays valid, and a \
+             relayed code cannot be verified here. A caller that cannot vary its headers sends \
+             `reference`, which works as an `Idempotency-Key`. Off until the project switches \
+             it on.",
         )
         .request_body::<RelayBody>()
         .refuses([InvalidField, RelayDisabled]);
     let verify = post("/v1/otp/verify", "verifyOtp", verify)
         .summary("Verify a code")
         .description(
-            "The right code works once, and opens a session. A wrong one is counted; after the fifth the \
-             code is locked.",
+            "The right code is accepted once and starts a session. Wrong codes are counted; \
+             the fifth locks the code.",
         )
         .response::<Tokens<'_>>("The code was right.");
     let check = post("/v1/otp/check", "checkOtp", check)
         .summary("Verify a code without a login")
         .description(
-            "Judges, counts and uses the code up as verify does, and opens no session: for a second \
-             factor, or where somebody else keeps the sessions.",
+            "Judges the code as verify does, with the same counts, and uses it up, but starts \
+             no session: for a second factor, or if another system keeps the sessions.",
         )
         .response::<CheckedCode>("The code was right.");
     let status = get("/v1/otp/status/{otp_id}", "getOtpStatus", status)
         .summary("Get the status of a send")
-        .description("Each attempt, over which channel, and why it failed.")
-        .parameter("path", "otp_id", "As the send was answered.", schema::id())
+        .description("Returns each attempt with its channel, and why it failed.")
+        .parameter("path", "otp_id", "`otp_id` from the answer of the send.", schema::id())
         .response::<CodeStatus<'_>>("The request.")
         .refuses([OtpRequestNotFound]);
     vec![sends(send), sends(relay), opens_session(judges(verify)), judges(check), status]
@@ -79,7 +81,7 @@ fn sends(operation: Operation) -> Operation {
         OtpRateLimited, SmsFailed,
     };
     operation
-        .parameter("header", "Idempotency-Key", "Names this send.", schema::visible(255))
+        .parameter("header", "Idempotency-Key", "Idempotency key of this send.", schema::visible(255))
         .response::<SentCode>("The code is on its way.")
         .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
         .refuses([InsufficientBalance, SmsFailed])

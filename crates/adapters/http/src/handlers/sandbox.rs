@@ -18,8 +18,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/v1/sandbox/messages", "listSandboxMessages", messages)
             .summary("List the messages of a test key")
             .description(
-                "Nothing is sent with a test key; this is where its messages go. With a live key there is \
-                 no such path.",
+                "A test key sends nothing: its messages are stored here. A live key gets 404.",
             )
             .parameter("query", "phone", "The whole number.", schema::given_phone())
             .response::<SandboxMessages<'_>>("The messages, newest first.")

@@ -13,27 +13,29 @@ pub(crate) fn operations() -> Vec<Operation> {
     let validate = post("/v1/session/validate", "validateSession", validate)
         .summary("Validate an access token")
         .description(
-            "Meant for every request of yours. A token whose session has ended is not valid any more.",
+            "Meant to be called for every request that you serve. A token whose session has \
+             ended is not valid.",
         )
         .request_body::<AccessBody>()
-        .response::<LiveSession>("It is valid.")
+        .response::<LiveSession>("The token is valid.")
         .refuses([MissingAccessToken, InvalidAccessToken]);
     let refresh = post("/v1/session/refresh", "refreshSession", refresh)
         .summary("Refresh a session")
         .description(
-            "Exchanges the refresh token for the next pair; both tokens of before end. A spent refresh \
-             token that comes later than ten seconds after its exchange ends the session. With an \
-             `Idempotency-Key`, the same request gets the same pair for 60 seconds.",
+            "Exchanges the refresh token for a new pair; both old tokens stop working. A \
+             refresh token that is used again more than ten seconds after its exchange ends \
+             the session. With an `Idempotency-Key`, a repeated request gets the same pair for \
+             60 seconds.",
         )
-        .parameter("header", "Idempotency-Key", "Names this exchange.", schema::visible(255))
+        .parameter("header", "Idempotency-Key", "Idempotency key of this exchange.", schema::visible(255))
         .request_body::<RefreshBody>()
-        .response::<Tokens<'_>>("The next pair.")
+        .response::<Tokens<'_>>("The new pair.")
         .refuses([MissingRefreshToken, SessionExpired]);
     let logout = post("/v1/session/logout", "logoutSession", logout)
         .summary("Log out")
         .description("Ends the session: its tokens are refused from the next request on.")
         .request_body::<AccessBody>()
-        .response::<EndedSession>("It has ended.")
+        .response::<EndedSession>("The session has ended.")
         .refuses([MissingAccessToken, InvalidAccessToken]);
     vec![validate, opens_session(refresh), logout]
 }

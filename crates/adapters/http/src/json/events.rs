@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub(crate) struct EventList {
     #[schema(max_items = 500)]
     events: Vec<Event>,
-    /// What to ask with next.
+    /// Cursor for the next request.
     #[schema(schema_with = schema::cursor)]
     cursor: String,
     /// Whether more events follow.
@@ -18,22 +18,22 @@ pub(crate) struct EventList {
     has_more: bool,
 }
 
-/// Something that happened.
+/// An event of a project.
 #[derive(Serialize, ToSchema)]
 struct Event {
-    /// The `webhook-id` of the event.
+    /// `webhook-id` of the event.
     #[schema(
         min_length = 1,
         max_length = 200,
         example = "otp_sent_01a1fd52d7e27a00a93b6b5a18a1ae06"
     )]
     id: String,
-    /// What happened.
+    /// Type of the event.
     #[schema(min_length = 1, max_length = 64, example = "otp.sent")]
     r#type: String,
     #[schema(schema_with = schema::instant)]
     timestamp: String,
-    /// Project, mode, and what the type names.
+    /// Project, mode, and the members of the event type.
     #[schema(schema_with = schema::event_data)]
     data: Map<String, Value>,
 }

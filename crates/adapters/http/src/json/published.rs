@@ -5,11 +5,11 @@ use dwar_session::Algorithm;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What others need to know of an issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). Nothing is asked
-/// for tokens there, so the lists of how are empty.
+/// Metadata of an issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). The issuer has no authorization
+/// or token endpoint, so the lists of response and grant types are empty.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata {
-    /// The `iss` of the project's live tokens.
+    /// `iss` of the project's live tokens.
     #[schema(
         format = "uri",
         max_length = 2_048,
@@ -28,7 +28,7 @@ pub(crate) struct IssuerMetadata {
     grant_types_supported: [&'static str; 0],
     #[schema(min_items = 1, max_items = 1, example = json!(["public"]))]
     subject_types_supported: [&'static str; 1],
-    /// What the keys sign with.
+    /// Algorithms of the public keys.
     #[schema(max_items = 3, example = json!(["ES256"]))]
     id_token_signing_alg_values_supported: Vec<&'static str>,
     #[schema(max_items = 16, example = json!(["sub"]))]
@@ -62,7 +62,7 @@ impl IssuerMetadata {
     }
 }
 
-/// The public keys, as RFC 7517 has them. Only the document needs it: the set is kept as text.
+/// A set of public keys (RFC 7517 section 5).
 #[derive(ToSchema)]
 pub(crate) struct PublicKeys {
     #[expect(dead_code, reason = "read by nothing but the document")]
@@ -70,7 +70,7 @@ pub(crate) struct PublicKeys {
     keys: Vec<PublicKey>,
 }
 
-/// A public key (RFC 7517); `ES256` unless the service was told otherwise.
+/// A public key (RFC 7517); `ES256` unless configured otherwise.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "read by nothing but the document")]
 struct PublicKey {
@@ -80,22 +80,22 @@ struct PublicKey {
     r#use: String,
     #[schema(min_length = 2, max_length = 10, example = "ES256")]
     alg: String,
-    /// The header of a token names it.
+    /// Key id, as in the header of a token.
     #[schema(min_length = 1, max_length = 100, example = "3dKr9…")]
     kid: String,
-    /// Of `EC` and `OKP` keys.
+    /// For `EC` and `OKP` keys.
     #[schema(max_length = 20, example = "P-256")]
     crv: Option<String>,
-    /// Of `EC` and `OKP` keys.
+    /// For `EC` and `OKP` keys.
     #[schema(max_length = 100, example = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU")]
     x: Option<String>,
-    /// Of `EC` keys.
+    /// For `EC` keys.
     #[schema(max_length = 100, example = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")]
     y: Option<String>,
-    /// Of `RSA` keys.
+    /// For `RSA` keys.
     #[schema(max_length = 1_000, example = "0vx7agoebGcQ…")]
     n: Option<String>,
-    /// Of `RSA` keys.
+    /// For `RSA` keys.
     #[schema(max_length = 10, example = "AQAB")]
     e: Option<String>,
 }

@@ -12,19 +12,19 @@ use std::str::FromStr;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-/// Whom to send a code to.
+/// Phone to send a code to.
 #[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct SendBody {
     #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
-    /// The domain or app hash in the last line of an SMS, one of those that the project allows; absent, it is the
-    /// project's own. WhatsApp has no such line.
+    /// Domain or app hash in the last line of an SMS, which lets a page or an app fill in the code. One of those that
+    /// the project allows; default: the project's own. WhatsApp has no such line.
     #[schema(schema_with = schema::last_line)]
     pub(crate) last_line: Option<Field<String>>,
 }
 
-/// A code that somebody else made, and whom to send it to.
+/// A code of your own, and the phone to send it to.
 #[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct RelayBody {
@@ -34,8 +34,8 @@ pub(crate) struct RelayBody {
     pub(crate) code: Field<RelayedCode>,
     #[schema(schema_with = schema::relay_lifetime, required = true)]
     pub(crate) expires_in: Seconds,
-    /// Names this relay as an `Idempotency-Key` does, for callers whose headers are always the same. Absent and
-    /// `null` mean the same, and name none.
+    /// Works as an `Idempotency-Key`, for callers that cannot vary their headers. Absent and `null` mean the same:
+    /// none.
     #[schema(schema_with = schema::reference)]
     pub(crate) reference: Option<Field<Reference>>,
 }
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// A code as somebody entered it.
+/// A code as a person entered it.
 #[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]
 pub(crate) struct VerifyBody {
@@ -89,7 +89,7 @@ pub(crate) struct VerifyBody {
     pub(crate) phone: Field<Phone>,
     #[schema(schema_with = schema::code, required = true)]
     pub(crate) code: Field<Code>,
-    /// The request that the code has to be of. Absent and `null` mean the same, and name no request.
+    /// Request that the code must belong to. Absent or `null` accepts the current code of the phone.
     #[schema(schema_with = schema::id_or_null)]
     pub(crate) otp_id: Option<Field<OtpId>>,
 }

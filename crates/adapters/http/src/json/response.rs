@@ -29,10 +29,10 @@ fn channel(mode: KeyMode, channel: Option<Channel>) -> Option<&'static str> {
     if mode.is_test() { Some("sandbox") } else { channel.map(Channel::as_str) }
 }
 
-/// A code on its way.
+/// A code that is being sent.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SentCode {
-    /// Names this request when its status is asked for, and when its code is verified.
+    /// Id of the request, to get its status and to verify its code.
     #[schema(schema_with = schema::id)]
     otp_id: Text<OtpId>,
     #[schema(schema_with = schema::status)]
@@ -58,7 +58,7 @@ impl From<&SentOtp> for SentCode {
     }
 }
 
-/// What became of a send so far.
+/// Status of a send so far.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CodeStatus<'a> {
     #[schema(schema_with = schema::id)]
@@ -71,7 +71,7 @@ pub(crate) struct CodeStatus<'a> {
     created_at: String,
     #[schema(schema_with = schema::instant)]
     expires_at: String,
-    /// In the order in which they were made.
+    /// Attempts in the order in which they were made.
     #[schema(max_items = 16)]
     attempts: Vec<DeliveryTry<'a>>,
 }
@@ -94,7 +94,7 @@ impl<'a> From<&'a Otp> for CodeStatus<'a> {
 struct DeliveryTry<'a> {
     #[schema(schema_with = schema::channel)]
     channel: &'static str,
-    /// The configured name of who was asked to deliver it.
+    /// Configured name of the provider.
     #[schema(min_length = 1, max_length = 64, example = "meta")]
     provider: &'a str,
     #[schema(schema_with = schema::attempt_status)]
@@ -117,7 +117,7 @@ impl<'a> From<&'a DeliveryAttempt> for DeliveryTry<'a> {
     }
 }
 
-/// A code that was right.
+/// The result of a check with the right code.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CheckedCode {
     #[schema(schema_with = schema::yes)]
@@ -134,7 +134,7 @@ pub(crate) struct Tokens<'a> {
     /// A JWT as in RFC 9068.
     #[schema(min_length = 1, max_length = 4096, example = "eyJhbGciOiJFUzI1NiIs…")]
     access_token: &'a str,
-    /// Good once; the next pair holds the next one.
+    /// Valid for one refresh, which returns the next one.
     #[schema(min_length = 1, max_length = 4096, example = "svc_rt_…")]
     refresh_token: &'a str,
     #[schema(schema_with = schema::bearer)]
@@ -197,10 +197,10 @@ impl From<&ValidSession> for LiveSession {
     }
 }
 
-/// What a token is (RFC 7662 section 2.2). Of one that is not active nothing else is told.
+/// The state of a token (RFC 7662 section 2.2). For a token that is not active, `active` is the only member.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct Introspection {
-    /// Whether it is valid, here, with this key, at this moment.
+    /// Whether the token is valid now, for the project and mode of this key.
     #[schema(example = true)]
     active: bool,
     /// The identity.
@@ -252,7 +252,7 @@ impl From<&IntrospectedToken> for Introspection {
     }
 }
 
-/// Somebody who has logged in by phone.
+/// A person who has logged in by phone.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Identity {
     #[schema(schema_with = schema::id)]
@@ -276,14 +276,14 @@ impl From<&FoundIdentity> for Identity {
     }
 }
 
-/// An identity that is gone, and its sessions with it.
+/// An identity that was deleted with its sessions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DeletedIdentity {
     #[schema(schema_with = schema::id)]
     id: Text<IdentityId>,
     #[schema(schema_with = schema::yes)]
     deleted: bool,
-    /// How many sessions it had.
+    /// Number of sessions that were ended.
     #[schema(minimum = 0, example = 2)]
     sessions_revoked: u64,
 }
@@ -294,7 +294,7 @@ impl DeletedIdentity {
     }
 }
 
-/// What would have been sent to a phone, newest first.
+/// Messages of a test key to a phone, newest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SandboxMessages<'a> {
     #[schema(max_items = 100)]
@@ -316,7 +316,7 @@ struct SandboxText<'a> {
     phone: String,
     #[schema(schema_with = schema::channel)]
     channel: &'static str,
-    /// As the phone would show it.
+    /// Text as the phone would show it.
     #[schema(max_length = 1000, example = "482913 is your verification code.")]
     text: &'a str,
     #[schema(schema_with = schema::sent_code)]
@@ -345,19 +345,19 @@ pub(crate) struct EndedSession {
     pub(crate) revoked: bool,
 }
 
-/// A process that lives.
+/// A process that is running.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Alive {
     #[schema(schema_with = schema::ok)]
     pub(crate) status: &'static str,
 }
 
-/// A process that can do its work.
+/// A process that can answer requests.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Ready<'a> {
     #[schema(schema_with = schema::ready)]
     pub(crate) status: &'static str,
-    /// Background loops that had to be started again; absent if there are none.
+    /// Background loops that were restarted; absent if there are none.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<LoopHealth>, required = false, max_items = 32)]
     pub(crate) loops: &'a [LoopHealth],

@@ -39,7 +39,7 @@ pub(crate) fn id_or_null() -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
         .format(Some(SchemaFormat::Custom("uuid".to_owned())))
-        .description(Some("The request that the code has to be of; null and absent name none."))
+        .description(Some("Request that the code must belong to; null or absent accepts the current code of the phone."))
         .examples([json!(EXAMPLE_ID)])
         .build()
 }
@@ -54,7 +54,7 @@ pub(crate) fn instant() -> Object {
 
 pub(crate) fn phone() -> Object {
     text()
-        .description(Some("In E.164."))
+        .description(Some("Phone number in E.164."))
         .pattern(Some(r"^\+91[6-9][0-9]{9}$"))
         .examples([json!("+919876543210")])
         .build()
@@ -66,13 +66,13 @@ pub(crate) fn code() -> Object {
 }
 
 pub(crate) fn relayed_code() -> Object {
-    let said = Some("As its maker will check it: 4 to 10 digits.");
+    let said = Some("Your code: 4 to 10 digits.");
     text().description(said).pattern(Some(DIGITS)).examples([json!("48291")]).build()
 }
 
 pub(crate) fn last_line() -> Object {
     let said = Some(
-        "A host name, or the 11 characters of an app hash. Absent and `null` mean the project's own.",
+        "A host name, or an app hash of 11 characters. Absent or `null` means the project's own.",
     );
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
@@ -84,7 +84,7 @@ pub(crate) fn last_line() -> Object {
 }
 
 pub(crate) fn sent_code() -> Object {
-    let said = Some("Six digits; 4 to 10 where it was relayed.");
+    let said = Some("Six digits; 4 to 10 for a relayed code.");
     text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn relay_lifetime() -> Object {
     let bounds = RelayLifetime::SECONDS;
     ObjectBuilder::new()
         .schema_type(Type::Integer)
-        .description(Some("For how many seconds the code works; nothing is sent after that."))
+        .description(Some("For how many seconds the code is valid; nothing is sent after that."))
         .minimum(Some(*bounds.start()))
         .maximum(Some(*bounds.end()))
         .examples([json!(600)])
@@ -102,8 +102,8 @@ pub(crate) fn relay_lifetime() -> Object {
 }
 
 pub(crate) fn reference() -> Object {
-    let said = "Names this relay as an `Idempotency-Key` does, for callers whose headers are always the same. Absent \
-                and `null` mean the same, and name none.";
+    let said = "Works as an `Idempotency-Key`, for callers that cannot vary their headers. \
+                Absent and `null` mean the same: none.";
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
         .description(Some(said))
@@ -156,7 +156,7 @@ pub(crate) fn event_limit() -> Object {
 pub(crate) fn event_data() -> Object {
     let modes = word(&KeyMode::ALL.map(KeyMode::as_str));
     ObjectBuilder::new()
-        .description(Some("Project, mode, and what the type names."))
+        .description(Some("Project, mode, and the members of the event type."))
         .property("project_id", id())
         .property("mode", modes)
         .required("project_id")
@@ -182,7 +182,7 @@ pub(crate) fn visible(longest: usize) -> Object {
 }
 
 pub(crate) fn status() -> Object {
-    let said = "Grows from left to right: it never moves back.";
+    let said = "Moves only forward, in the order of the listed values.";
     let words = DeliveryStatus::ALL.map(DeliveryStatus::as_str);
     word(&words).description(Some(said)).examples([json!("sent")]).build()
 }
@@ -197,7 +197,7 @@ pub(crate) fn channel() -> Object {
 
 pub(crate) fn carrier() -> Object {
     let words: Vec<_> = Channel::ALL.map(Channel::as_str).into_iter().chain(["sandbox"]).collect();
-    let said = "What carried it; null while nothing did. Test keys send into the sandbox.";
+    let said = "Channel that carried the code; null before one did. `sandbox` for test keys.";
     word_or_null(&words).description(Some(said)).build()
 }
 

@@ -54,7 +54,7 @@ impl OpenApi {
             },
             "servers": [{
                 "url": self.server,
-                "description": "As a fresh development start has it",
+                "description": "Default address in development",
             }],
             "security": [usual],
             "paths": paths,

@@ -37,17 +37,26 @@ pub(super) fn common_headers() -> Map<String, Value> {
     let visible = json!({ "type": "string", "pattern": "^[!-~]{1,64}$" });
     let seconds = json!({ "type": "integer", "minimum": 1 });
     [
-        ("X-Request-Id", header("As it came, or a fresh one; also in the log.", true, visible)),
-        ("X-Content-Type-Options", header("Always the same.", true, json!({ "const": "nosniff" }))),
-        ("Cache-Control", header("Whether the answer may be kept.", true, text.clone())),
-        ("WWW-Authenticate", header("RFC 9110 section 11.6.1.", true, text)),
-        ("Retry-After", header("Seconds to wait before the next try.", true, seconds)),
         (
-            "RateLimit-Limit",
-            limit("How many there may be in a window of the limit that was counted."),
+            "X-Request-Id",
+            header("Id of the request: yours or a new one; also in the log.", true, visible),
         ),
-        ("RateLimit-Remaining", limit("How many are left.")),
-        ("RateLimit-Reset", limit("Seconds until one more is free, or a locked code expires.")),
+        (
+            "X-Content-Type-Options",
+            header("Always `nosniff`.", true, json!({ "const": "nosniff" })),
+        ),
+        ("Cache-Control", header("Whether the answer may be cached.", true, text.clone())),
+        (
+            "WWW-Authenticate",
+            header("The accepted kind of credentials, RFC 9110 section 11.6.1.", true, text),
+        ),
+        ("Retry-After", header("Seconds to wait before the next try.", true, seconds)),
+        ("RateLimit-Limit", limit("Requests allowed per window of the limit that was counted.")),
+        ("RateLimit-Remaining", limit("Requests left in the window.")),
+        (
+            "RateLimit-Reset",
+            limit("Seconds until the next request is allowed, or until a locked code expires."),
+        ),
     ]
     .map(|(name, header)| (name.to_owned(), header))
     .into_iter()

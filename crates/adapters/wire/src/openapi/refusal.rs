@@ -16,10 +16,10 @@ pub(super) fn refused(refusals: &[Refusal]) -> Value {
                 "description": "A sentence for people.",
                 "maxLength": Refused::LONGEST,
             },
-            "code": { "type": "string", "enum": codes, "description": "Stable; switch on it." },
+            "code": { "type": "string", "enum": codes, "description": "Stable identifier of the error, for programs." },
             "request_id": {
                 "type": "string",
-                "description": "Also in X-Request-Id, and in the log.",
+                "description": "Id of the request, as in `X-Request-Id` and in the log.",
                 "minLength": 1,
                 "maxLength": 64,
             },

@@ -23,7 +23,9 @@ fn claims_of(kind: impl Into<SchemaType>) -> Object {
     let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(512));
     ObjectBuilder::new()
         .schema_type(kind)
-        .description(Some("What live tokens say beside the claims of every token, if they name an issuer of the project's own."))
+        .description(Some(
+            "Additional claims of live tokens whose `iss` is the project's own issuer.",
+        ))
         .additional_properties(Some(text))
         .max_properties(Some(8))
         .examples([json!({ "role": "authenticated" })])
