@@ -57,10 +57,10 @@ pub struct Answered {
 }
 
 words! {
-    /// What a call to send was to deliver.
+    /// Kind of code that a send delivers.
     SendKind {
         Otp = "otp",
-        /// A code that somebody else made, which is never verified here.
+        /// A code of the caller, which Dwar does not verify.
         Relay = "relay",
     }
 }
@@ -69,14 +69,14 @@ words! {
     SendEnd {
         Sent = "sent",
         Undeliverable = "undeliverable",
-        /// The phone had as many as it may.
+        /// The phone had reached its limit.
         Limited = "limited",
-        /// Too soon after many wrong codes.
+        /// Refused because it came too soon after many wrong codes.
         Paced = "paced",
-        /// None at all after too many wrong codes.
+        /// Refused because too many wrong codes stopped the phone.
         Stopped = "stopped",
         InsufficientBalance = "insufficient_balance",
-        /// The first answer to an `Idempotency-Key`, once more.
+        /// The stored first answer to an `Idempotency-Key`.
         Replayed = "replayed",
         /// The first request with an `Idempotency-Key` was still running.
         Conflict = "conflict",
@@ -97,14 +97,14 @@ words! {
 }
 
 words! {
-    /// What a provider's call about a message was.
+    /// Result of a provider's report on a message.
     ReceiptEnd {
         /// The message was sent on.
         Sent = "sent",
         Delivered = "delivered",
         /// It did not.
         Failed = "failed",
-        /// The call was not the provider's, as far as can be told.
+        /// The call does not prove that it is the provider's.
         Unauthenticated = "unauthenticated",
         Unreadable = "unreadable",
     }

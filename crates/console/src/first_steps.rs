@@ -12,7 +12,7 @@ use tracing::instrument;
 const CONSOLE: &str = "console";
 
 words! {
-    /// What a new project goes through, in this order.
+    /// Steps to set up a new project, in order.
     FirstStep {
         TestCode = "test_code",
         Key = "key",

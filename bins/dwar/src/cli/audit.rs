@@ -16,7 +16,7 @@ pub struct Args {
     /// Only entries about this project: its name, its ID, or the first characters of its ID, at least 4
     #[arg(long)]
     project: Option<ProjectRef>,
-    /// Only what this operator or token (an id), or `command_line`, did
+    /// Only actions of this operator or token (an id), or of `command_line`
     #[arg(long, value_name = "WHO")]
     actor: Option<ActorFilter>,
     /// Only entries of this kind: key.regenerated

@@ -98,7 +98,7 @@ struct Draft(TempPath);
 impl Draft {
     fn begin(target: &Path) -> Result<Self, Failure> {
         let path = beside(target, ".part");
-        // Follows no link, and uses no file that somebody else created there.
+        // Follows no link, and refuses a file that exists already, such as one of another user.
         let made = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&path);
         made.map_err(|cause| match cause.kind() {
             ErrorKind::AlreadyExists => about(&path)(

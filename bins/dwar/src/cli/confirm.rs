@@ -35,7 +35,7 @@ impl Confirm {
         !self.yes && person == Person::Present
     }
 
-    /// Continues if nobody has to be asked, or if the answer to this sentence and question is yes.
+    /// Continues if no confirmation is needed, or if the answer to the question is yes.
     ///
     /// # Errors
     /// The answer was not yes.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const ELSEWHERE: &str = "memory: the data is inside `dwar serve` and cannot be checked from here";
 
-/// What to look at besides.
+/// Additional checks.
 #[derive(clap::Args)]
 pub struct Args {
     /// Also call the running service, at http.address and gateways.public_url, and nothing else

@@ -12,33 +12,33 @@ use dwar_project::{Hook as Kept, HookKind};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add an address at which another login system has its codes delivered, and print its secret, once
+    /// Add an address that another login system calls to have its codes delivered, and print its secret, once
     Add {
         #[command(flatten)]
         of: OneProject,
-        /// Which system calls it
+        /// System that calls it
         #[arg(long, value_name = "supabase|logto")]
         kind: HookKind,
-        /// Which world: live or test
+        /// Mode: live or test
         #[arg(long, value_name = "live|test")]
         mode: KeyMode,
-        /// For how many seconds the codes of the other system work, 60 to 3600
+        /// For how many seconds codes of the other system are valid, 60 to 3600
         #[arg(long, value_name = "SECONDS")]
         expires_in: u64,
-        /// For how many seconds the codes of its second factor work, 60 to 3600; Supabase alone, 300 by default
+        /// For how many seconds codes of its second factor are valid, 60 to 3600; only for Supabase, 300 by default
         #[arg(long, value_name = "SECONDS")]
         mfa_expires_in: Option<u64>,
     },
     /// List the hooks of a project
     List(OneProject),
-    /// Change how long the codes of the other system work
+    /// Change how long codes of the other system are valid
     Set {
         #[command(flatten)]
         it: OneHook,
         #[command(flatten)]
         lifetimes: Lifetimes,
     },
-    /// Rotate the secret of a hook; the old one is accepted too for a day
+    /// Rotate the secret of a hook; the old one is also accepted for a day
     RotateSecret(OneHook),
     /// Remove a hook; calls to it are refused from now on
     Remove {
@@ -70,10 +70,10 @@ pub struct OneHook {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 pub struct Lifetimes {
-    /// For how many seconds the codes of the other system work, 60 to 3600
+    /// For how many seconds codes of the other system are valid, 60 to 3600
     #[arg(long, value_name = "SECONDS")]
     expires_in: Option<u64>,
-    /// For how many seconds the codes of its second factor work, 60 to 3600; Supabase alone
+    /// For how many seconds codes of its second factor are valid, 60 to 3600; only for Supabase
     #[arg(long, value_name = "SECONDS")]
     mfa_expires_in: Option<u64>,
 }

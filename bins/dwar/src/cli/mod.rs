@@ -88,7 +88,7 @@ enum Command {
     /// Manage the endpoints that receive a project's events
     #[command(subcommand)]
     Webhook(webhook::Command),
-    /// Manage the addresses at which other login systems have their codes delivered
+    /// Manage the addresses that other login systems call to have their codes delivered
     #[command(subcommand)]
     Hook(hook::Command),
     /// Add, list, reset and remove operators
@@ -97,7 +97,7 @@ enum Command {
     /// Add, list and remove tokens of the admin API
     #[command(subcommand)]
     AdminToken(admin_token::Command),
-    /// Print the codes that were requested, newest first, and what became of each
+    /// Print requested codes, newest first, and what happened to each
     Activity(activity::Args),
     /// Print the audit log
     Audit(audit::Args),
@@ -105,7 +105,7 @@ enum Command {
     ///
     /// The copy holds no key: keep the master key as well. Nothing is overwritten.
     Backup(backup::Args),
-    /// Put a backup in the place of the database, and settle what an old state would do again
+    /// Replace the database with a backup, and settle what the old state would repeat
     ///
     /// The service has to be stopped. Codes in force are withdrawn, sends under way end without
     /// another message, sessions end. The former database is kept beside the new one.
@@ -124,9 +124,9 @@ enum Command {
     Try(r#try::Args),
     /// Print the script that completes commands in a shell
     ///
-    /// For the present user: `dwar completion bash >~/.local/share/bash-completion/completions/dwar`,
-    /// `dwar completion zsh >_dwar` in a folder of $fpath,
-    /// `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian package has them.
+    /// For the current user: `dwar completion bash >~/.local/share/bash-completion/completions/dwar`, `dwar completion
+    /// zsh >_dwar` in a folder of $fpath, `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian
+    /// package has them.
     Completion(completion::Args),
 }
 
@@ -174,8 +174,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    // After everything that only root may be able to read, and before the first thread. Backup and
-    // restore use files elsewhere and handle the owner of the database themselves.
+    // Called after all files were read that only root may read, and before the first thread starts. Backup and restore
+    // use files elsewhere and handle the owner of the database themselves.
     if !matches!(command, Command::Backup(_) | Command::Restore(_)) {
         become_owner_of_data(&config)?;
     }

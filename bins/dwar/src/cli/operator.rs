@@ -27,8 +27,7 @@ pub enum Command {
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
     },
-    /// Print another link for somebody who was added and has not signed in yet; the one before stops
-    /// working
+    /// Print another link for an operator who has not signed in yet; the previous link stops working
     Renew(OneOperator),
     /// List every operator
     List,
@@ -56,7 +55,7 @@ pub struct OneOperator {
     /// The name they sign in with
     #[arg(long, required_unless_present = "bare_name", conflicts_with = "bare_name")]
     name: Option<String>,
-    /// The same without the flag, as earlier versions took it
+    /// The name without the flag, as earlier versions accepted it
     #[arg(value_name = "NAME", hide = true)]
     bare_name: Option<String>,
 }

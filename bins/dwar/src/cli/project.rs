@@ -27,7 +27,7 @@ pub enum Command {
         #[arg(long, value_name = "RUPEES", default_value = "0", value_parser = Amount::from_rupees)]
         balance_rupees: Amount,
     },
-    /// List every project, archived ones too
+    /// List every project, including archived ones
     List,
     /// Show the settings of a project and the last characters of its keys
     Show(OneProject),

@@ -101,9 +101,8 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stops the server gracefully when the system or the terminal asks for it. A second signal only
-/// logs how long the stop may take, because it is as often the shell's copy of the first one as
-/// impatience.
+/// Stops the server gracefully when the system or the terminal asks for it. A second signal only logs how long the stop
+/// may take, because a shell often sends the first one twice.
 async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
     let signal = signals.stop().await;
     tracing::info!(signal, "stopping: requests in flight finish, new ones are refused");
@@ -119,7 +118,7 @@ async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
 
 /// Prints the keys and a first example after the first start.
 fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
-    // A person who closed standard output does not want to know.
+    // A failed write only means that standard output is closed.
     let _ = writeln!(io::stdout(), "{}", welcome(project, address));
     if let Some(link) = link {
         let link = if io::stdout().is_terminal() {

@@ -16,10 +16,10 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The month after the last one to be closed, such as 2026-11
+    /// First month that stays open, such as 2026-11
     #[arg(long, value_name = "MONTH")]
     before: Month,
-    /// Name or ID of the only project whose months are closed; all projects without
+    /// Name or ID of the project whose months are closed; without it, all projects
     #[arg(long)]
     project: Option<ProjectRef>,
     /// The folder for the exports, one file for each project and month; nothing is overwritten

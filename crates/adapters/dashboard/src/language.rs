@@ -7,7 +7,7 @@ use dwar_kernel::words;
 const COOKIE: &str = "dwar_language";
 
 words! {
-    /// A language that pages can be written in, by its tag. What has no text in it is in English.
+    /// Language of the pages, by its tag. A text without a translation is shown in English.
     Language {
         English = "en",
         Hindi = "hi",

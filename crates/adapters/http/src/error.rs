@@ -14,7 +14,7 @@ use dwar_wire::RETRY_AN_OUTAGE;
 use std::fmt::Display;
 
 dwar_wire::codes! {
-    /// Every refusal a client can meet: those of an endpoint first, then those of every call.
+    /// Every refusal that a client can get: those of an endpoint first, then those of every call.
     pub enum ErrorCode {
         MissingApiKey "MISSING_API_KEY" UNAUTHORIZED
             "The X-Api-Key header is missing."

@@ -19,13 +19,13 @@ const DAY: u64 = 86_400;
 const INDIA: i64 = 19_800;
 
 words! {
-    /// How long a stretch of time one figure covers.
+    /// Length of time that one figure covers.
     Grain {
-        /// Of any clock: minutes are the same everywhere.
+        /// The same in every time zone.
         Minute = "minute",
-        /// Of the clock in India.
+        /// An hour in India, which begins at half past in UTC.
         Hour = "hour",
-        /// Of the calendar in India.
+        /// A calendar day in India.
         Day = "day",
     }
 }
@@ -46,9 +46,9 @@ pub struct Span {
 }
 
 words! {
-    /// What a page shows at once.
+    /// Period that a page shows.
     Period {
-        /// Twelve times five minutes.
+        /// Twelve points of five minutes.
         Hour = "hour",
         /// 24 hours.
         Day = "day",

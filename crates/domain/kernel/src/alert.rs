@@ -3,7 +3,7 @@ use crate::words;
 words! {
     /// How soon a person has to look at an alert.
     Severity {
-        /// Now.
+        /// At once.
         Page = "page",
         /// On the next working day.
         Ticket = "ticket",
@@ -14,7 +14,7 @@ words! {
 macro_rules! alerts {
     ($($variant:ident = $word:literal, $severity:ident, $means:literal, over: $over:literal, $runbook:literal;)+) => {
         words! {
-            /// What may need a person.
+            /// A kind of problem that a person has to solve.
             AlertKind { $($variant = $word,)+ }
         }
 
@@ -55,7 +55,7 @@ alerts! {
     WalletLow = "wallet_low", Ticket, "has less money than its threshold",
         over: "the balance is at the threshold again", "an-empty-wallet";
     EndpointDisabled = "endpoint_disabled", Page, "gets no events: it is disabled",
-        over: "somebody enables or removes the endpoint", "an-endpoint-that-fails";
+        over: "the endpoint is enabled or removed", "an-endpoint-that-fails";
     EndpointFailing = "endpoint_failing", Ticket, "failed to take events three times or more, one after the other",
         over: "the endpoint takes an event", "an-endpoint-that-fails";
     SendsBehind = "sends_behind", Page, "are overdue for more than 5 minutes",

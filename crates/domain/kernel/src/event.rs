@@ -4,35 +4,35 @@ use crate::{
 };
 
 words! {
-    /// What kind of thing happened; the word is the `type` of the event's body.
+    /// Kind of an event; the word is the `type` in the event's body.
     EventKind {
         OtpSent = "otp.sent",
         OtpDelivered = "otp.delivered",
         OtpFailed = "otp.failed",
-        /// A provider accepted a code that somebody else made.
+        /// A provider accepted a relayed code.
         RelaySent = "relay.sent",
-        /// Such a code reached its phone.
+        /// A relayed code reached its phone.
         RelayDelivered = "relay.delivered",
-        /// Every channel failed for it.
+        /// Every channel failed for a relayed code.
         RelayFailed = "relay.failed",
         OtpVerified = "otp.verified",
         /// Too many wrong codes for one phone; its codes are stopped for a while.
         OtpUnderAttack = "otp.under_attack",
         /// A session was ended by logout or theft detection.
         SessionRevoked = "session.revoked",
-        /// An identity was deleted, its sessions with it.
+        /// An identity was deleted with its sessions.
         IdentityDeleted = "identity.deleted",
         /// A balance fell below the project's threshold.
         WalletLow = "wallet.low",
-        /// An endpoint failed for so long that it was switched off.
+        /// An endpoint was disabled after failing for too long.
         EndpointDisabled = "endpoint.disabled",
-        /// The receipts of a provider fail as they did not before.
+        /// The receipts of a provider report many more failures than before.
         ProviderFailing = "provider.failing",
-        /// Something of the project needs a person.
+        /// An alert of the project was opened.
         AlertOpened = "alert.opened",
-        /// It is over.
+        /// An alert of the project was resolved.
         AlertResolved = "alert.resolved",
-        /// Somebody tested whether an endpoint accepts events.
+        /// A test of an endpoint, on request.
         WebhookTest = "webhook.test",
     }
 }

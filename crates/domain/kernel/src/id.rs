@@ -77,7 +77,7 @@ ids! {
     ReceiptId;
     /// Id of an endpoint that receives a project's events.
     EndpointId;
-    /// Id of a hook at which another system has codes delivered.
+    /// Id of a hook that another login system calls to have its codes delivered.
     HookId;
     /// Id of one call to an endpoint.
     CallId;

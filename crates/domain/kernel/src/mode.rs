@@ -2,7 +2,7 @@ use crate::{ProjectId, words};
 use std::str::FromStr;
 
 words! {
-    /// Which of a project's two separate worlds a key opens.
+    /// Mode of an API key. The data of the two modes is separate.
     KeyMode {
         /// Real delivery, charged.
         Live = "live",

@@ -5,19 +5,19 @@ words! {
     Reason {
         /// The number has no account on the messaging app.
         NotOnChannel = "not_on_channel",
-        /// The provider will not send to this number.
+        /// The provider does not send to this number.
         RejectedNumber = "rejected_number",
-        /// The recipient or the operator blocks such messages.
+        /// The recipient or the mobile network blocks such messages.
         Blocked = "blocked",
         TemplateRejected = "template_rejected",
         ProviderAuth = "provider_auth",
         /// The provider asks for fewer messages.
         ProviderThrottled = "provider_throttled",
-        /// The provider refused outright, for a reason unknown here.
+        /// The provider refused for a reason that Dwar does not know.
         ProviderRefused = "provider_refused",
         ProviderUnavailable = "provider_unavailable",
         Timeout = "timeout",
-        /// It is unknown what became of the call: the message may have been sent.
+        /// The outcome of the call is unknown: the message may have been sent.
         Unknown = "unknown",
     }
 }
@@ -36,18 +36,18 @@ impl Reason {
 }
 
 words! {
-    /// Why a send was refused before any provider was asked.
+    /// Why a send was refused before any provider was called.
     Refusal {
-        /// The phone had as many codes as it may get in the window.
+        /// The phone had reached its limit of codes per window.
         Limit = "limit",
-        /// After many wrong codes the phone gets fewer.
+        /// Sends to the phone are slowed after many wrong codes.
         Pace = "pace",
-        /// After too many wrong codes it gets none for a while.
+        /// Sends to the phone are stopped for a while after too many wrong codes.
         Stop = "stop",
         Balance = "balance",
         /// The `Idempotency-Key` was used before, with another body.
         KeyReused = "key_reused",
-        /// The API key asked too often; the phone was not read.
+        /// The API key reached its request limit; the phone was not read.
         Ceiling = "ceiling",
     }
 }

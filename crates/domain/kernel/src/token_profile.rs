@@ -6,7 +6,7 @@ words! {
     TokenType {
         /// RFC 9068 section 2.1.
         AccessToken = "at+jwt",
-        /// RFC 7519 section 5.1, for verifiers that take nothing else.
+        /// RFC 7519 section 5.1, for verifiers that accept nothing else.
         Jwt = "JWT",
     }
 }

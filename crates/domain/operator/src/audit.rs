@@ -17,45 +17,45 @@ words! {
         WalletCredited = "wallet.credited",
         WalletRefunded = "wallet.refunded",
         WalletAdjusted = "wallet.adjusted",
-        /// A proof of a ledger was asked for.
+        /// A check of a ledger's sums was started.
         LedgerProved = "ledger.proved",
         /// A month of a ledger was exported and closed.
         LedgerClosed = "ledger.closed",
         EndpointAdded = "endpoint.added",
         EndpointRemoved = "endpoint.removed",
-        /// An address for events was switched on again.
+        /// A webhook was enabled again.
         EndpointEnabled = "endpoint.enabled",
-        /// An address for events got a new secret.
+        /// A webhook got a new secret.
         EndpointSecretRotated = "endpoint.secret_rotated",
-        /// An address for events was called with a test.
+        /// A webhook was called with a test event.
         EndpointTested = "endpoint.tested",
         ProviderTested = "provider.tested",
         EventResent = "event.resent",
-        /// An address for the codes of another system was made.
+        /// A hook for the codes of another login system was added.
         HookAdded = "hook.added",
-        /// How long the codes of another system work was changed.
+        /// The lifetimes of a hook's codes were changed.
         HookChanged = "hook.changed",
-        /// An address for the codes of another system was removed.
+        /// A hook was removed.
         HookRemoved = "hook.removed",
-        /// An address for the codes of another system got a new secret.
+        /// A hook got a new secret.
         HookSecretRotated = "hook.secret_rotated",
         SigningKeyRotated = "signing_key.rotated",
-        /// The database was put back from a backup.
+        /// The database was restored from a backup.
         DatabaseRestored = "database.restored",
-        /// The wrong codes of a phone were forgotten.
+        /// The wrong codes of a phone were cleared.
         PhoneUnlocked = "phone.unlocked",
-        /// Somebody looked at a phone number in full.
+        /// An operator or a token read a full phone number.
         PhoneUnmasked = "phone.unmasked",
-        /// Somebody who sees phone numbers masked searched for one.
+        /// A phone number was searched for by an operator or a token that sees numbers masked.
         PhoneSearched = "phone.searched",
         IdentityErased = "identity.erased",
         SessionsEnded = "identity.sessions_ended",
         OperatorInvited = "operator.invited",
         InvitationRenewed = "operator.invitation_renewed",
         OperatorChanged = "operator.changed",
-        /// What somebody signs in with was taken away, and a new link made.
+        /// An operator's password, second factor and passkeys were removed, and a new link was made.
         OperatorReset = "operator.reset",
-        /// The failed sign-ins of somebody were forgotten.
+        /// The failed sign-ins of an operator were cleared.
         OperatorUnlocked = "operator.unlocked",
         OperatorRemoved = "operator.removed",
         OperatorJoined = "operator.joined",
@@ -66,9 +66,9 @@ words! {
         TotpRemoved = "operator.totp_removed",
         PasskeyAdded = "operator.passkey_added",
         PasskeyRemoved = "operator.passkey_removed",
-        /// A passkey was refused whose counter did not grow: somebody may have copied it.
+        /// A passkey was refused because its counter did not grow: it may have been copied.
         PasskeyRefused = "operator.passkey_refused",
-        /// A token of the admin API was made.
+        /// A token of the admin API was created.
         TokenMade = "token.made",
         /// A token of the admin API was revoked.
         TokenRevoked = "token.revoked",

@@ -23,10 +23,10 @@ pub enum Need {
 pub enum Makes {
     Nothing,
     Key,
-    /// An address at which other systems have codes sent, with its secret.
+    /// An address that another login system calls to have its codes delivered, with its secret.
     Hook,
     Webhook,
-    /// An operator who can sign in; also removing that ability.
+    /// An operator who can sign in, and also the removal of that ability.
     Operator,
     Token,
 }
@@ -35,8 +35,8 @@ pub enum Makes {
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr, makes $made:ident;)+) => {
         words! {
-            /// What those who run the service can ask of it, through whichever door: the command line,
-            /// the admin API, the dashboard. The words are the operation ids of the admin API.
+            /// What operators can do, in all three interfaces: the command line, the admin API, the dashboard. The
+            /// words are the operation ids of the admin API.
             Command { $($(#[$doc])* $variant = $word,)+ }
         }
 
@@ -46,9 +46,8 @@ macro_rules! commands {
                 match self { $(Self::$variant => $need,)+ }
             }
 
-            /// What the command creates that works by itself. A token may give commands other than
-            /// [`Makes::Nothing`] only if it may delegate: a thief of any other token keeps nothing when it
-            /// expires.
+            /// What the command creates that works by itself. A token may give commands other than [`Makes::Nothing`]
+            /// only if it may delegate: then a thief of any other token keeps nothing after it expires.
             pub const fn makes(self) -> Makes {
                 match self { $(Self::$variant => Makes::$made,)+ }
             }
@@ -65,17 +64,17 @@ const fn change(area: Area) -> Need {
 }
 
 commands! {
-    /// The projects that one may know of.
+    /// The projects that the caller may see.
     ListProjects = "list_projects", Need::Any, makes Nothing;
     CreateProject = "create_project", Need::Installation, makes Key;
     ShowProject = "show_project", see(Area::Settings), makes Nothing;
     /// Changes switches, texts and providers of a project.
     ChangeProject = "change_project", change(Area::Settings), makes Nothing;
-    /// Changes what codes cost, and which balance is low.
+    /// Changes the prices of codes and the low-balance threshold.
     ChangePrices = "change_prices", change(Area::Money), makes Nothing;
-    /// Has the API keys of a project refused.
+    /// Makes the API refuse the keys of a project.
     ArchiveProject = "archive_project", change(Area::Keys), makes Nothing;
-    /// Has them accepted again.
+    /// Makes the API accept the keys of an archived project again.
     RestoreProject = "restore_project", change(Area::Keys), makes Key;
     UnlockPhone = "unlock_phone", change(Area::Activity), makes Nothing;
     ShowFigures = "show_figures", see(Area::Overview), makes Nothing;
@@ -84,7 +83,7 @@ commands! {
     ListRefusedRequests = "list_refused_requests", see(Area::Activity), makes Nothing;
     /// Why codes did or did not arrive at a number.
     SearchRequests = "search_requests", see(Area::Activity), makes Nothing;
-    /// The same for the number of one request.
+    /// Why codes did or did not arrive at the number of a request.
     ShowRequest = "show_request", see(Area::Activity), makes Nothing;
     UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask), makes Nothing;
     ListKeys = "list_keys", see(Area::Keys), makes Nothing;
@@ -95,11 +94,11 @@ commands! {
     AdjustWallet = "adjust_wallet", change(Area::Money), makes Nothing;
     ProveWallets = "prove_wallets", Need::Installation, makes Nothing;
     ListWalletEntries = "list_wallet_entries", see(Area::Money), makes Nothing;
-    /// The same as CSV.
+    /// The ledger entries as CSV.
     DownloadStatement = "download_statement", see(Area::Money), makes Nothing;
     ShowWalletProof = "show_wallet_proof", see(Area::Money), makes Nothing;
     BeginWalletProof = "begin_wallet_proof", change(Area::Money), makes Nothing;
-    /// Exports months of ledgers to a folder of the machine, and takes them out of the database.
+    /// Exports months of ledgers to a folder of the machine, and removes them from the database.
     CloseMonths = "close_months", Need::Machine, makes Nothing;
     ListWebhooks = "list_webhooks", see(Area::Settings), makes Nothing;
     AddWebhook = "add_webhook", change(Area::Keys), makes Webhook;
@@ -110,13 +109,13 @@ commands! {
     TestWebhook = "test_webhook", change(Area::Settings), makes Nothing;
     /// Asks a provider whether it answers, and ends its pause if it does.
     ProbeProvider = "probe_provider", change(Area::Settings), makes Nothing;
-    /// Sends a live code by one provider alone, to the phone of whoever asks.
+    /// Sends a live code over one provider only, to the caller's own phone.
     TestProvider = "test_provider", change(Area::Settings), makes Nothing;
     ResendEvent = "resend_event", change(Area::Settings), makes Nothing;
-    /// Where other systems ask for codes to be delivered.
+    /// The addresses that other login systems call to have their codes delivered.
     ListHooks = "list_hooks", see(Area::Settings), makes Nothing;
     AddHook = "add_hook", change(Area::Keys), makes Hook;
-    /// Says how long the codes of the other system work.
+    /// Changes how long codes of the other system are valid.
     ChangeHook = "change_hook", change(Area::Keys), makes Nothing;
     RotateHookSecret = "rotate_hook_secret", change(Area::Keys), makes Hook;
     RemoveHook = "remove_hook", change(Area::Keys), makes Nothing;
@@ -130,28 +129,28 @@ commands! {
     Play = "play", change(Area::Playground), makes Nothing;
     ListOperators = "list_operators", Need::Team, makes Nothing;
     InviteOperator = "invite_operator", Need::Team, makes Operator;
-    /// Another link for somebody who was invited and has not been in yet.
+    /// Another link for an operator who was invited and has not signed in yet.
     RenewInvitation = "renew_invitation", Need::Team, makes Operator;
     ChangeOperator = "change_operator", Need::Team, makes Operator;
-    /// Takes away what somebody signs in with: anyone able to do this from a page could become
-    /// anybody.
+    /// Removes password, second factor and passkeys of an operator. Command line only: with it, an operator could take
+    /// over the account of any other.
     ResetOperator = "reset_operator", Need::Machine, makes Operator;
-    /// Forgets the failed sign-ins of somebody who is locked out or slowed.
+    /// Clears the failed sign-ins of an operator who is locked out or slowed.
     UnlockOperator = "unlock_operator", Need::Team, makes Nothing;
     RemoveOperator = "remove_operator", Need::Team, makes Operator;
     ListTokens = "list_tokens", Need::Installation, makes Nothing;
     MakeToken = "make_token", Need::Installation, makes Token;
     RevokeToken = "revoke_token", Need::Installation, makes Nothing;
     ListAudit = "list_audit", Need::Installation, makes Nothing;
-    /// The same, an object a line.
+    /// The log as one JSON object per line.
     ExportAudit = "export_audit", Need::Installation, makes Nothing;
     ListProjectAudit = "list_project_audit", see(Area::Team), makes Nothing;
-    /// The same, an object a line.
+    /// The log as one JSON object per line.
     ExportProjectAudit = "export_project_audit", see(Area::Team), makes Nothing;
     ListSigningKeys = "list_signing_keys", Need::Installation, makes Nothing;
     RotateSigningKey = "rotate_signing_key", Need::Installation, makes Nothing;
     ShowOperations = "show_operations", Need::Installation, makes Nothing;
-    /// What needs a person now.
+    /// The open alerts.
     ListAlerts = "list_alerts", Need::Installation, makes Nothing;
     ListProjectAlerts = "list_project_alerts", see(Area::Overview), makes Nothing;
 }
@@ -160,7 +159,7 @@ commands! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allowed,
-    /// The project exists, but the caller may not know of it.
+    /// The project exists, but the caller may not see it.
     Unknown,
     /// The caller knows the project, but the role lacks the permission.
     Forbidden,

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 words! {
     LinkKind {
-        /// To choose a password, the first one or another.
+        /// Lets an operator choose a password, the first or a new one.
         Password = "password",
-        /// To be signed in, as on the first start on a developer's machine.
+        /// Signs in at once, as on the first start on a developer's machine.
         SignIn = "sign_in",
     }
 }

@@ -5,7 +5,7 @@ use dwar_kernel::{Digest, Entropy, OperatorId, Purpose, StoreError, Timestamp, V
 use std::time::Duration;
 
 words! {
-    /// How the answers of a passkey are signed (RFC 9053 and RFC 8812).
+    /// Signature algorithm of a passkey (RFC 9053 and RFC 8812).
     PasskeyAlgorithm {
         /// ECDSA on P-256 with SHA-256.
         Es256 = "es256",

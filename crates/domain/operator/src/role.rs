@@ -4,8 +4,7 @@ words! {
     Role {
         /// May do everything in the project.
         Owner = "owner",
-        /// May do everything but what concerns money, the team, and whatever works by itself: keys, hooks,
-        /// webhooks.
+        /// May do everything except for money, the team, and what works by itself: keys, hooks, webhooks.
         Member = "member",
         /// May find out why a code did not arrive; sees no phone number.
         Support = "support",
@@ -19,18 +18,18 @@ words! {
     Area {
         /// Figures and charts.
         Overview = "overview",
-        /// Requests, one by one, and why a code did not arrive; changing it is lifting a lock.
+        /// Requests, and why a code did not arrive. A change is to unlock a phone.
         Activity = "activity",
-        /// Switches, providers, texts; changing it is also testing a webhook and sending it an event again.
+        /// Switches, providers, texts. A change is also to test a webhook, or to send it an event again.
         Settings = "settings",
-        /// API keys; changing it is also making, replacing and removing hooks and webhooks, which work by
-        /// themselves as keys do.
+        /// API keys. A change is also to add, replace or remove hooks and webhooks, which work by themselves as keys
+        /// do.
         Keys = "keys",
         /// Wallet and prices.
         Money = "money",
         /// Identities and their sessions.
         Identities = "identities",
-        /// The whole flow in test mode.
+        /// The whole login flow in test mode.
         Playground = "playground",
         /// Operators, admin tokens, audit log.
         Team = "team",

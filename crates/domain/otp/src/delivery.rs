@@ -7,7 +7,7 @@ words! {
         Queued = "queued",
         Sent = "sent",
         Failed = "failed",
-        /// It reached the phone; beats a late failure too.
+        /// The message reached the phone; a later failure does not change this.
         Delivered = "delivered",
     }
 }
@@ -17,7 +17,7 @@ words! {
     AttemptStatus {
         Queued = "queued",
         Sent = "sent",
-        /// The provider refused it, or reported that it failed.
+        /// The provider refused the message, or reported that it failed.
         Failed = "failed",
         Delivered = "delivered",
     }

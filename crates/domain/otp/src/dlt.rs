@@ -7,14 +7,14 @@ const MOST: usize = 2;
 const VARIABLE: &str = "\0";
 
 words! {
-    /// How the portal of an operator takes the variables of a content template (DLT).
+    /// Form in which the DLT portal of a telecom operator expects the variables of a content template.
     ///
     /// Both variables of our texts are digits; the brand is fixed text.
     /// Source: <https://msg91.com/help/dlt-registration-in-india/variable-tagging-on-dlt-sms-templates>.
     DltForm {
-        /// With their kind in the text: Airtel, Jio, Vodafone Idea, BSNL.
+        /// The text names the kind of each variable: Airtel, Jio, Vodafone Idea, BSNL.
         Tagged = "tagged",
-        /// Without; the kind is chosen beside it: SmartPing, Tata.
+        /// The kind is chosen in a field beside the text: SmartPing, Tata.
         Plain = "plain",
     }
 }

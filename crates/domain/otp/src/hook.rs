@@ -25,39 +25,39 @@ impl RelayLifetime {
 }
 
 words! {
-    /// Why a call of another system comes to nothing.
+    /// Why the call of another login system is refused.
     HookRefusal {
-        /// The body is longer than any that is read, so nobody knows whether the call is proven.
+        /// The body is longer than the limit, so the signature of the call was not checked.
         TooLarge = "too_large",
-        /// The body is not in that system's format.
+        /// The body is not in the format of the hook's system.
         Unreadable = "unreadable",
-        /// It names no Indian mobile number.
+        /// The body names no Indian mobile number.
         InvalidPhone = "invalid_phone",
         /// The code is not 4 to 10 digits.
         InvalidCode = "invalid_code",
-        /// The phone has had as many codes as it may.
+        /// The phone has reached its limit.
         PhoneLimited = "phone_limited",
-        /// The project has had as many sends as it may in this minute.
+        /// The project has reached its limit of sends per minute.
         ProjectLimited = "project_limited",
         /// Every channel failed. Nothing was charged.
         Undelivered = "undelivered",
-        /// The wallet is empty, which the person who waits cannot change and is not told.
+        /// The wallet is empty. The answer does not say so, because the person who waits for the code cannot change it.
         InsufficientBalance = "insufficient_balance",
-        /// The service cannot send now: a store is out of reach, or no registered text has this lifetime.
+        /// The service cannot send now: a store does not answer, or no registered text names this lifetime.
         Unavailable = "unavailable",
     }
 }
 
 words! {
-    /// What was wrong with a call that is not taken for one of the hook's. For the log: no answer says it.
+    /// Why a call does not prove that it comes from the hook's system. Only the log says it, never an answer.
     HookFault {
         /// There is no such hook, or its project is archived.
         UnknownHook = "unknown_hook",
-        /// What the proof consists of is absent, there twice or malformed.
+        /// A part of the proof is missing, repeated or malformed.
         Shape = "shape",
-        /// The signed time is too far from now.
+        /// The signed time differs too much from the current time.
         Time = "time",
-        /// No secret of the hook made the signature, or was shown.
+        /// The signature or the bearer secret matches no secret of the hook.
         Signature = "signature",
     }
 }

@@ -11,15 +11,15 @@ use std::time::Duration;
 
 words! {
     OtpState {
-        /// It can be used until it expires.
+        /// The code can be used until it expires.
         Active = "active",
-        /// Too many wrong guesses; it can no longer be used.
+        /// Too many wrong guesses; the code can no longer be used.
         Locked = "locked",
         Used = "used",
         Superseded = "superseded",
-        /// No channel delivered it, or it was withdrawn.
+        /// No channel delivered the code, or it was withdrawn.
         Void = "void",
-        /// Somebody else made it and checks it; here it is only delivered.
+        /// The caller made the code and verifies it; Dwar only delivers it.
         Relayed = "relayed",
     }
 }

@@ -177,11 +177,11 @@ pub struct Segments {
 }
 
 words! {
-    /// How the characters of an SMS are coded.
+    /// Character encoding of an SMS.
     Encoding {
-        /// 160 septets, 153 in each of several parts.
+        /// 160 septets in one message, 153 in each part of a longer one.
         Gsm7 = "GSM-7",
-        /// 70 units, 67 in each of several parts.
+        /// 70 UTF-16 units in one message, 67 in each part of a longer one.
         Ucs2 = "UCS-2",
     }
 }

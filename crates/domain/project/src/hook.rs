@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 words! {
-    /// Which system calls a hook, and so in which format.
+    /// System that calls a hook, which decides the format.
     HookKind {
         /// Supabase Auth, its Send SMS hook.
         Supabase = "supabase",

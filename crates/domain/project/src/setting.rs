@@ -129,8 +129,8 @@ macro_rules! settings {
             }
         }
 
-        /// What to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
-        /// installation's own.
+        /// Settings to change. `None` leaves a setting unchanged; `Some(None)` resets it to the default of the
+        /// installation.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct ProjectChange { $($(#[$doc])* pub $change: Option<$held>,)+ }
 
@@ -164,7 +164,7 @@ macro_rules! settings {
 }
 
 settings! {
-    /// What a person calls it; also the brand in its messages.
+    /// Name of the project for people; also the brand in its messages.
     Name = "name" of Work, name: String => name;
     /// Whether `GET /v1/identity…` answers.
     IdentityLookup = "identity_lookup" of Work, identity_lookup: bool => identity_lookup;
@@ -172,31 +172,31 @@ settings! {
     IdentityDelete = "identity_delete" of Work, identity_delete: bool => identity_delete;
     /// Whether `POST /v1/otp/relay` sends with the live key.
     RelayLive = "relay_live" of Work, relay_live: bool => relay.live;
-    /// Whether it does with the test key.
+    /// Whether `POST /v1/otp/relay` sends with the test key.
     RelayTest = "relay_test" of Work, relay_test: bool => relay.test;
-    /// Whether `GET /v1/events` answers, and events are kept for it.
+    /// Whether events are kept and `GET /v1/events` answers.
     EventsFeed = "events_feed" of Work, events_feed: bool => events_feed.on;
-    /// Whether its live tokens name an issuer of its own.
+    /// Whether the `iss` of its live tokens is an issuer of its own.
     OwnIssuer = "own_issuer" of Work, own_issuer: bool => own_issuer;
-    /// What these say beside the claims of every token.
+    /// Additional claims of live tokens with an issuer of its own.
     TokenClaims = "token_claims" of Work, token_claims: FixedClaims => token_profile.claims;
-    /// The `typ` of these tokens.
+    /// `typ` of live tokens with an issuer of its own.
     TokenType = "token_type" of Work, token_type: TokenType => token_profile.token_type;
-    /// What a code delivered over WhatsApp costs.
+    /// Price of a code delivered over WhatsApp.
     WhatsappPrice = "whatsapp_price_paise" of Money, whatsapp_price: Option<Paise> => prices.whatsapp;
-    /// What a code delivered over SMS costs.
+    /// Price of a code delivered over SMS.
     SmsPrice = "sms_price_paise" of Money, sms_price: Option<Paise> => prices.sms;
-    /// Who sends, as recipients know them.
+    /// Name of the sender that recipients know.
     Brand = "brand" of Work, brand: Option<String> => messages.brand;
     /// The language of its texts, a BCP 47 tag.
     Language = "language" of Work, language: Option<String> => messages.language;
     /// The text of an SMS with its placeholders.
     SmsText = "sms_text" of Work, sms_text: Option<String> => messages.text;
-    /// The id under which that text is registered (DLT content template).
+    /// Id under which that text is registered (DLT content template).
     SmsTemplateId = "sms_template_id" of Work, sms_template_id: Option<String> => messages.template_id;
     /// The site that may read the code out of the SMS (WebOTP).
     WebotpDomain = "webotp_domain" of Work, webotp_domain: Option<String> => messages.domain;
-    /// The Android app that may read it (SMS Retriever).
+    /// Hash of the Android app that may read the code out of the SMS (SMS Retriever).
     AppHash = "app_hash" of Work, app_hash: Option<String> => messages.app_hash;
     /// Other domains and app hashes that a send may name.
     LastLines = "last_lines" of Work, last_lines: Vec<String> => messages.last_lines;
@@ -204,9 +204,9 @@ settings! {
     WhatsappProviders = "whatsapp_providers" of Work, whatsapp_providers: Option<Vec<String>> => routing.whatsapp;
     /// Providers over SMS in order; an empty list skips the channel.
     SmsProviders = "sms_providers" of Work, sms_providers: Option<Vec<String>> => routing.sms;
-    /// Seconds without a receipt after which the next channel is tried; 0 waits for none.
+    /// Seconds without a receipt after which the next channel is tried; with 0 only a failure leads to it.
     FallbackSeconds = "fallback_seconds" of Work, fallback_seconds: Option<u32> => routing.fallback_seconds;
-    /// A balance below this is told as an event; `None` tells nothing.
+    /// A balance below this sends an event; `None` sends none.
     LowBalance = "low_balance_paise" of Money, low_balance: Option<Paise> => low_balance;
 }
 

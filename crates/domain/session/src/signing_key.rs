@@ -2,7 +2,7 @@ use dwar_kernel::{Sealed, Timestamp, words};
 use std::str::FromStr;
 
 words! {
-    /// How access tokens are signed; the word is the `alg` value (RFC 7518 section 3.1, RFC 8037).
+    /// Signature algorithm of access tokens; the word is the `alg` value (RFC 7518 section 3.1, RFC 8037).
     Algorithm {
         /// ECDSA on P-256 with SHA-256; the default.
         Es256 = "ES256",
@@ -45,11 +45,11 @@ pub struct SigningKey {
 words! {
     /// The state of a signing key at an instant.
     KeyState {
-        /// Published, does not sign yet.
+        /// Published, but does not sign yet.
         Next = "next",
         /// Signs.
         Active = "active",
-        /// Signs no more; tokens it signed are still valid.
+        /// No longer signs, but tokens that it signed may still be valid.
         Retired = "retired",
         /// No longer published.
         Gone = "gone",

@@ -5,9 +5,9 @@ words! {
     /// The kind of movement that a ledger entry records.
     EntryKind {
         Credit = "credit",
-        /// Money set aside for a send that is under way.
+        /// Money reserved for a send that is under way.
         Hold = "hold",
-        /// Held money spent on a send that a provider accepted.
+        /// Reserved money charged for a send that a provider accepted.
         Capture = "capture",
         Release = "release",
         Refund = "refund",

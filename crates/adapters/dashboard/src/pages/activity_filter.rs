@@ -8,15 +8,15 @@ use dwar_otp::{Channel, DeliveryStatus, OtpState};
 use serde::Deserialize;
 
 words! {
-    /// A filter that has a name, and so an address of its own.
+    /// A filter with a name of its own in the URL.
     RequestView {
-        /// Both modes, whatever became of them.
+        /// Requests of both modes with any outcome.
         All = "all",
         Failed = "failed",
-        /// Sends that were refused, of which no request was made.
+        /// Sends that were refused, for which there is no request.
         Refused = "refused",
         Verified = "verified",
-        /// Usable, and not used so far.
+        /// Usable and not used yet.
         Unused = "unused",
     }
 }

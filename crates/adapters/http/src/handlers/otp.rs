@@ -81,7 +81,12 @@ fn sends(operation: Operation) -> Operation {
         OtpRateLimited, SmsFailed,
     };
     operation
-        .parameter("header", "Idempotency-Key", "Idempotency key of this send.", schema::visible(255))
+        .parameter(
+            "header",
+            "Idempotency-Key",
+            "Idempotency key of this send.",
+            schema::visible(255),
+        )
         .response::<SentCode>("The code is on its way.")
         .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
         .refuses([InsufficientBalance, SmsFailed])

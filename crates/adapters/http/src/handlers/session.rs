@@ -27,7 +27,12 @@ pub(crate) fn operations() -> Vec<Operation> {
              the session. With an `Idempotency-Key`, a repeated request gets the same pair for \
              60 seconds.",
         )
-        .parameter("header", "Idempotency-Key", "Idempotency key of this exchange.", schema::visible(255))
+        .parameter(
+            "header",
+            "Idempotency-Key",
+            "Idempotency key of this exchange.",
+            schema::visible(255),
+        )
         .request_body::<RefreshBody>()
         .response::<Tokens<'_>>("The new pair.")
         .refuses([MissingRefreshToken, SessionExpired]);
