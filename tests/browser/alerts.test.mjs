@@ -1,5 +1,5 @@
-// The walk of somebody on call: what is wrong is named on the first page that is opened, and gone when it is over.
-// Run by run.sh.
+// The walk of an operator on call: the first page that is opened names the problem, and no longer
+// does when it is solved. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

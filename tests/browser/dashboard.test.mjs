@@ -20,7 +20,7 @@ after(() => house.close());
 const ask = async (key, path = "/v1/sandbox/messages?phone=9876543210") =>
   (await fetch(house.api + path, { headers: { "X-Api-Key": key } })).status;
 
-/** A site of somebody else, with one page. */
+/** A foreign site with one page. */
 async function foreignSite(html) {
   const server = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end(html));
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
@@ -39,7 +39,7 @@ function totp(secret, later = 0) {
   return String(number % 1_000_000).padStart(6, "0");
 }
 
-/** Somebody new, who has joined, on a page of a browser of their own. */
+/** A new operator who has joined, on a page of a browser of their own. */
 async function joined(name, role) {
   const { page } = house;
   await page.goto(`${house.base}/team`);

@@ -15,7 +15,7 @@ after(() => house.close());
 
 const at = (name, check) => everywhere(() => house, name, check);
 
-/** Invites somebody to the project of the house; the link that they get. */
+/** Invites a person to the project of the house; returns their link. */
 async function invite(page, name, role) {
   await page.goto(`${house.base}/team`);
   await page.fill("#name", name);
@@ -83,7 +83,7 @@ at("a role begins as it is, a rise is told and confirmed, an invitation is renew
   await guest.fill("#password", PASSWORD);
   await guest.fill("#again", PASSWORD);
   await guest.click("text=Join");
-  await guest.waitForSelector("text=Ask whoever invited you");
+  await guest.waitForSelector("text=Ask the person who invited you");
   await guest.context().close();
 
   const waiting = `zoya ${width} ${theme}`;

@@ -1,4 +1,4 @@
-// The playground, as somebody new to it sees it. Run by run.sh.
+// The playground, as a new user sees it. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -77,7 +77,7 @@ if (build_spring); then
     new_proxy
     sample proxies spring: | placed 0 0 >application-opaque.yaml
     at_proxy Spring spring.log java -jar spring/target/shop-*.jar --spring.profiles.active=opaque --server.port="$proxy_port"
-    # An exception, whose page is then refused to somebody who is not logged in.
+    # An exception, whose page is then refused without a login.
     check_introspection Spring 401
 else
     left_out+=("Spring Boot")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Ory Kratos, whose courier has the codes of a login delivered as docs/hooks.md says, through answers that are lost: one
-# message and one charge. Its registration by SMS fails before it calls anybody.
+# Ory Kratos, whose courier has the codes of a login delivered as docs/hooks.md says, through
+# answers that are lost: one message and one charge. Its registration by SMS fails before it makes
+# any call.
 #
 # usage: kratos.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 # Builds Kratos from its Go module, which takes minutes and 1 GB the first time.

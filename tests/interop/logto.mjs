@@ -1,4 +1,4 @@
-// Has Logto's connector for HTTP SMS deliver a code, as Logto does when somebody signs in.
+// Has Logto's connector for HTTP SMS deliver a code, as Logto does when a user signs in.
 //
 // usage: AUTHORIZATION=… node logto.mjs ENDPOINT PHONE CODE
 import createConnector from "@logto/connector-http-sms";

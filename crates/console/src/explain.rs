@@ -122,11 +122,11 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
         }
         Refusal::Pace => (
             "fewer codes for this number after many wrong ones",
-            "Somebody is guessing codes. If it is the owner of the number, clear the failed attempts.",
+            "Codes are being guessed. If it is the owner of the number, clear the failed attempts.",
         ),
         Refusal::Stop => (
             "no codes for this number for a while, after too many wrong ones",
-            "Somebody is guessing codes. If it is the owner of the number, clear the failed attempts.",
+            "Codes are being guessed. If it is the owner of the number, clear the failed attempts.",
         ),
         Refusal::Balance => (
             "the wallet could not pay for it",
@@ -138,7 +138,7 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
         ),
         Refusal::Ceiling => (
             "the API key made more requests than allowed in one minute",
-            "This affects all users. Somebody may be pumping messages: tell the owner of the project.",
+            "This affects all users. It may be SMS pumping, messages sent for fraud: tell the owner of the project.",
         ),
     };
     (text.to_owned(), advice)

@@ -44,8 +44,8 @@ impl OwnIssuers {
     }
 }
 
-/// Whether nobody in between can replace the keys at this address. Production refuses an `http://` issuer at
-/// startup.
+/// Whether the keys at this address cannot be replaced on the way to a verifier. Production refuses
+/// an `http://` issuer at startup.
 fn is_trusted_address(issuer: &str) -> bool {
     let Some((scheme, rest)) = issuer.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
@@ -67,9 +67,7 @@ pub fn unknown_provider(
     let name = names.iter().find(|name| !serve.contains(name))?;
     let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
     let channel = channel.as_str();
-    Some(format!(
-        "`{name}` is not configured to carry {channel}; of those that are there: {others}"
-    ))
+    Some(format!("`{name}` is not configured to carry {channel}; configured are: {others}"))
 }
 
 fn judge(

@@ -35,10 +35,10 @@ pub struct Settled {
 }
 
 impl SettleRestored {
-    /// Withdraws the codes in force, since they may have been used. Ends the sends under way without another
-    /// message, since their messages were sent, and settles their money by what was known. Invalidates
-    /// everything that signs in operators. Ends every session unless `keep_sessions` is set, since sessions
-    /// that ended after the backup would work again.
+    /// Withdraws the codes in force, since they may have been used. Ends the sends under way
+    /// without another message, since their messages were sent, and settles their money by the
+    /// recorded delivery. Invalidates everything that signs in operators. Ends every session unless
+    /// `keep_sessions` is set, since sessions that ended after the backup would work again.
     ///
     /// MUST run while no service runs. Repetition is harmless.
     #[instrument(name = "restore.settle", target = TRACE, level = "error", skip_all)]

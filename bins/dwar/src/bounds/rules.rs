@@ -20,13 +20,15 @@ const PRINTS: &str = "the console gateway prints codes";
 const ENCRYPTED: &str = "`https://` and a host, or one on this machine; no user, no password";
 const ON_THE_WAY: &str = "codes and credentials go there, to this host and no other";
 const DRAWN: &str = "32 drawn bytes: no text, no pattern";
-const SEALS: &str = "somebody who guesses it can read phone numbers and sign tokens; make one with `openssl rand -base64 32`";
+const SEALS: &str = "an attacker who guesses it can read phone numbers and sign tokens; make \
+                     one with `openssl rand -base64 32`";
 const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word of manuals";
 const FORGED: &str =
-    "somebody who guesses it can forge delivery reports; make one with `openssl rand -hex 32`";
-const COUNTED: &str = "somebody who guesses it can see how many people log in, and by whom they are reached; make one with `openssl rand -hex 32`";
+    "an attacker who guesses it can forge delivery reports; make one with `openssl rand -hex 32`";
+const COUNTED: &str = "an attacker who guesses it can see how many people log in, and over \
+                       which providers; make one with `openssl rand -hex 32`";
 const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
-const SPENDS: &str = "somebody who guesses it can send messages at your cost";
+const SPENDS: &str = "an attacker who guesses it can send messages at your cost";
 
 /// Every rule about a setting that is not a number.
 #[rustfmt::skip]
@@ -49,11 +51,12 @@ pub const RULES: &[Rule] = &[
     rule("gateways.gupshup.password", GIVEN, SPENDS, |c| weak(&c.gateways.gupshup.password, SHOWN_TO_PROVIDERS)),
     rule("secrets.master_key", "a key of its own beside a server database", "another machine would make a different one; for example `openssl rand -base64 32`", no_key_beside_a_server),
     rule("secrets.master_key", DRAWN, SEALS, |c| guessable(c.secrets.master_key.expose())),
-    rule("secrets.lookup_key", DRAWN, "somebody who guesses it can find phone numbers by trying them", |c| guessable(lookup_key(&c.secrets))),
+    rule("secrets.lookup_key", DRAWN, "an attacker who guesses it can find phone numbers by \
+                                       trying them", |c| guessable(lookup_key(&c.secrets))),
     rule("database.url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.url.expose())),
     rule("database.direct_url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.direct_url.expose())),
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` loses projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
-    rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
+    rule("events.allow_private", "`false`", "anyone who adds an endpoint could reach everything that this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
     rule("tokens.issuer", "a name, or an `https://` address", "keys that others find there could be changed on the way", |c| c.tokens.issuer.starts_with("http://").then(|| "begins with http://".to_owned())),

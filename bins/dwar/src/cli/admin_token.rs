@@ -23,7 +23,8 @@ pub enum Command {
         /// Full access to everything
         #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
         everything: bool,
-        /// Project that it gives access to: name, ID, or the first characters of the ID, at least 4; repeat for several
+        /// Project that it gives access to: name, ID, or the first characters of the ID, at least
+        /// 4; repeat for several
         #[arg(long, requires = "role")]
         project: Vec<ProjectRef>,
         /// Its role there: owner, member, support or viewer
@@ -32,7 +33,8 @@ pub enum Command {
         /// Days until it expires, at most 366
         #[arg(long, default_value_t = 90)]
         days: u16,
-        /// May create what keeps working after it expires: keys, projects, hooks, webhooks, operators, tokens
+        /// May create what keeps working after it expires: keys, projects, hooks, webhooks,
+        /// operators, tokens
         #[arg(long)]
         may_delegate: bool,
     },

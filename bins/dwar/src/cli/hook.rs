@@ -12,7 +12,8 @@ use dwar_project::{Hook as Kept, HookKind};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add an address that another login system calls to have its codes delivered, and print its secret, once
+    /// Add an address that another login system calls to have its codes delivered, and print its
+    /// secret, once
     Add {
         #[command(flatten)]
         of: OneProject,
@@ -25,7 +26,8 @@ pub enum Command {
         /// For how many seconds codes of the other system are valid, 60 to 3600
         #[arg(long, value_name = "SECONDS")]
         expires_in: u64,
-        /// For how many seconds codes of its second factor are valid, 60 to 3600; only for Supabase, 300 by default
+        /// For how many seconds codes of its second factor are valid, 60 to 3600; only for
+        /// Supabase, 300 by default
         #[arg(long, value_name = "SECONDS")]
         mfa_expires_in: Option<u64>,
     },

@@ -124,9 +124,10 @@ enum Command {
     Try(r#try::Args),
     /// Print the script that completes commands in a shell
     ///
-    /// For the current user: `dwar completion bash >~/.local/share/bash-completion/completions/dwar`, `dwar completion
-    /// zsh >_dwar` in a folder of $fpath, `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian
-    /// package has them.
+    /// For the current user: `dwar completion bash
+    /// >~/.local/share/bash-completion/completions/dwar`, `dwar completion zsh >_dwar` in a folder
+    /// of $fpath, `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian package
+    /// has them.
     Completion(completion::Args),
 }
 
@@ -174,8 +175,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    // Called after all files were read that only root may read, and before the first thread starts. Backup and restore
-    // use files elsewhere and handle the owner of the database themselves.
+    // Called after all files were read that only root may read, and before the first thread starts.
+    // Backup and restore use files elsewhere and handle the owner of the database themselves.
     if !matches!(command, Command::Backup(_) | Command::Restore(_)) {
         become_owner_of_data(&config)?;
     }

@@ -27,7 +27,8 @@ pub enum Command {
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
     },
-    /// Print another link for an operator who has not signed in yet; the previous link stops working
+    /// Print another link for an operator who has not signed in yet; the previous link stops
+    /// working
     Renew(OneOperator),
     /// List every operator
     List,

@@ -28,7 +28,8 @@ pub struct Args {
     /// The backup
     #[arg(required_unless_present = "in_place", conflicts_with = "in_place")]
     file: Option<PathBuf>,
-    /// The database is already restored, by pg_restore or from a snapshot: only settle what the old state would repeat
+    /// The database is already restored, by pg_restore or from a snapshot: only settle what the old
+    /// state would repeat
     #[arg(long)]
     in_place: bool,
     /// Keep the sessions of users; those that ended since the backup work again

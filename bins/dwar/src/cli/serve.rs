@@ -101,8 +101,8 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stops the server gracefully when the system or the terminal asks for it. A second signal only logs how long the stop
-/// may take, because a shell often sends the first one twice.
+/// Stops the server gracefully when the system or the terminal asks for it. A second signal only
+/// logs how long the stop may take, because a shell often sends the first one twice.
 async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
     let signal = signals.stop().await;
     tracing::info!(signal, "stopping: requests in flight finish, new ones are refused");

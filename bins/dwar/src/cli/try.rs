@@ -111,7 +111,8 @@ fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
     Err(Failure::Usage(format!("{KEY} {problem}")))
 }
 
-/// Accepts only `https://` or an address on this machine, so that the key crosses no network unencrypted.
+/// Accepts only `https://` or an address on this machine, so that the key crosses no network
+/// unencrypted.
 fn private(text: &str) -> Result<BaseUrl, String> {
     let url = BaseUrl::from_str(text::unquoted(text)?).map_err(|cause| cause.to_string())?;
     if url.is_private() { Ok(url) } else { Err(IN_CLEAR.to_owned()) }

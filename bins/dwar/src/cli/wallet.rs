@@ -57,8 +57,9 @@ pub enum Command {
     },
     /// Export the entries for sends of past months to files, and remove them from the database
     ///
-    /// One entry with their sum replaces the holds, captures and releases of a month. Credits, refunds and corrections
-    /// stay. The service may run; an interrupted run is continued by the next.
+    /// One entry with their sum replaces the holds, captures and releases of a month. Credits,
+    /// refunds and corrections stay. The service may run; an interrupted run is continued by the
+    /// next.
     Close(wallet_close::Args),
     /// Check the wallets of all projects and record nothing; fails if one does not match its ledger
     ///
@@ -67,8 +68,9 @@ pub enum Command {
     Verify,
     /// Check the wallet of one project and record the result; fails if it does not match its ledger
     ///
-    /// Continues where the last successful check ended, in small steps that do not delay sends. The wallet's page shows
-    /// the result. `dwar wallet verify` checks all projects and records nothing.
+    /// Continues where the last successful check ended, in small steps that do not delay sends. The
+    /// wallet's page shows the result. `dwar wallet verify` checks all projects and records
+    /// nothing.
     Prove {
         #[command(flatten)]
         of: OneProject,

@@ -9,7 +9,7 @@ const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const HIDDEN: &str = "holds a line break, a tab or a character that cannot be seen";
-const QUOTED: &str = "has quotes around it, which are no part of a value: leave them out";
+const QUOTED: &str = "has quotes around it, which are not part of a value: leave them out";
 
 /// Removes the blanks around a setting.
 ///

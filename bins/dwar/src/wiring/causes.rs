@@ -127,7 +127,7 @@ const CROWDED: Cause = cause(
 );
 const CHANGED: Cause = cause(
     "the schema lacks something that its migrations made",
-    "somebody else changed it: restore a backup, or begin with an empty database",
+    "another program changed it: restore a backup, or begin with an empty database",
 );
 const READ_ONLY: Cause = cause(
     "the server can only be read: it is a standby, or was set so",
@@ -177,7 +177,7 @@ const TEXTS: &[Row] = &[
     (&["does not support ssl"], TLS_REFUSED),
     row(
         &["no pg_hba.conf entry", "no encryption"],
-        "the server lets nobody in from here without TLS, or not at all",
+        "the server accepts no connection from this machine, or none without TLS",
         "set sslmode=verify-full in database.url, or add host, user and database to pg_hba.conf",
     ),
     row(
@@ -253,7 +253,7 @@ const TEXTS: &[Row] = &[
     (&["could not translate host name"], UNKNOWN_HOST),
     row(
         &["connection refused"],
-        "nobody listens where the database should be",
+        "no server listens at the address of the database",
         "check host and port in database.url, and that the server runs and listens for this network",
     ),
     row(

@@ -55,7 +55,9 @@ pub fn production(config: &Config) -> Finding {
 
 pub fn files(config: &Config) -> Finding {
     match open_files(config) {
-        Ok(open) if open.is_empty() => ok("nobody else can read or write the files with secrets"),
+        Ok(open) if open.is_empty() => {
+            ok("only the service's user can read and write the files with secrets")
+        }
         Ok(open) if config.environment == RunMode::Development => {
             warning(open.join("\n"), "fix this; the service does not start with it in production")
         }
@@ -152,7 +154,7 @@ async fn empty(core: &Core) -> Result<Finding, StoreError> {
         let detail = "the database is empty; the service sets it up on its first start";
         warning(detail, "start the service, or run `dwar migrate`")
     } else {
-        let detail = format!("the schema holds tables of somebody else: {}", others.join(", "));
+        let detail = format!("the schema holds tables of another program: {}", others.join(", "));
         warning(detail, "let the service have a database of its own, or a schema")
     })
 }

@@ -376,7 +376,7 @@ impl Service {
 }
 
 impl Drop for Service {
-    #[expect(clippy::print_stderr, reason = "whoever reads that a test failed wants to know why")]
+    #[expect(clippy::print_stderr, reason = "the reader of a failed test needs the cause")]
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _gone = self.child.wait();

@@ -62,7 +62,7 @@ impl Program {
 }
 
 impl Person {
-    /// Invites somebody by `dwar operator add` with these arguments, and accepts.
+    /// Invites an operator by `dwar operator add` with these arguments, and accepts.
     pub async fn join(service: &Service, arguments: &[&str]) -> Self {
         let made = service.world.cli(&[&["operator", "add"], arguments].concat());
         let (_, secret) = made["link"].as_str().unwrap().split_once('#').unwrap();

@@ -294,7 +294,7 @@ async fn a_backup_under_load_is_whole() {
     let missing = refusal(&service.world, &["backup", "no/such/folder.db"]);
     assert!(missing.contains("no/such"), "{missing}");
     assert_eq!(beside(&service.world, "backup-"), 4);
-    // A file that a killed backup or somebody else has left is not written to.
+    // A file that a killed backup or another program has left is not written to.
     std::os::unix::fs::symlink("backup-1.db", file(&service.world, "late.db.part")).unwrap();
     assert!(refusal(&service.world, &["backup", "late.db"]).contains("another backup"));
     assert_eq!(std::fs::read(file(&service.world, "backup-1.db")).unwrap(), first);
@@ -372,7 +372,7 @@ async fn what_cannot_be_restored_changes_nothing() {
         ("newer.db", "a newer version has brought the database to migration 20990101000000"),
         ("alien.db", "is no database of Dwar"),
         ("text.db", "is damaged: file is not a database"),
-        ("empty.db", "is no database of Dwar"),
+        ("empty.db", "is not a database of Dwar"),
         ("other.db", "master key"),
         ("dwar.db", "is the database itself"),
         ("missing.db", "cannot be read"),

@@ -159,7 +159,7 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     let report = String::from_utf8(development.run(&["doctor"]).stdout).unwrap();
     assert!(report.contains("warning   files"), "{report}");
 
-    // A file without a secret may be readable by anybody.
+    // A file without a secret may be readable by everyone.
     chmod(&folder.join("dwar.db"), 0o600);
     fs::write(&config, "[log]\nformat = \"json\"\n").unwrap();
     chmod(&config, 0o644);

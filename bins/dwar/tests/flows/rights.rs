@@ -178,7 +178,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
         makers(&service, &project, invited["operator"]["operator_id"].as_str().unwrap()).await;
     let listed: BTreeSet<Command> = makers.iter().map(|(command, ..)| *command).collect();
     let all = Command::ALL.into_iter().filter(|it| it.makes() != Makes::Nothing);
-    // Only somebody on the machine resets an operator.
+    // Only the command line resets an operator.
     let wanted: BTreeSet<_> = all.filter(|it| it.needs() != Need::Machine).collect();
     assert_eq!(listed, wanted);
 
@@ -283,7 +283,7 @@ async fn what_works_by_itself_outlives_its_maker(database: Database) {
     let (_, secret) = ravi["link"].as_str().unwrap().split_once('#').unwrap();
     let ravi = Person::accept(&service, secret).await;
 
-    // And of somebody who is removed.
+    // Also of an operator who is removed.
     let page = ravi
         .post(
             &format!("/p/{}/settings/hooks", project.id),

@@ -3,7 +3,7 @@
 //!
 //! A difference prints the whole correct table. With `TRIPS` set it prints every statement.
 
-#![allow(clippy::print_stdout, reason = "prints every statement to whoever asks, and a figure")]
+#![allow(clippy::print_stdout, reason = "prints every statement on request, and a figure")]
 
 use crate::common::{Answer, Counted, Database, Play, Project, Service, Tap, Vendor, World, wrong};
 use serde_json::{Value, json};

@@ -40,8 +40,8 @@ pub(crate) fn query<'a, V: AsRef<str> + ?Sized + 'a>(
 
 /// The address of one of our pages with its query, to come back to.
 ///
-/// It may come from a form or a link, and so from anybody. So it never leads to another site, and
-/// only to pages that a GET shows to a signed-in operator.
+/// It may come from a form or a link, which anyone can forge. So it never leads to another site,
+/// and only to pages that a GET shows to a signed-in operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageAddress(String);
 

@@ -21,7 +21,7 @@ pub(crate) struct SecretCookie {
 pub(crate) const SESSION: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar", plain: "dwar_dashboard", same: SameSite::Lax };
 
-/// Remembers that somebody signed in with this browser before. It grants no access.
+/// Remembers that an operator signed in with this browser before. It grants no access.
 pub(crate) const BROWSER: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar-browser", plain: "dwar_browser", same: SameSite::Strict };
 
@@ -54,7 +54,7 @@ impl SecretCookie {
     }
 }
 
-/// A cookie which remembers that somebody signed in with this browser.
+/// A cookie which remembers that an operator signed in with this browser.
 pub(crate) fn browser_cookie(token: &BrowserToken, tls: bool) -> Cookie<'static> {
     BROWSER.keep(token.expose(), Some(BrowserToken::LIFETIME), tls)
 }

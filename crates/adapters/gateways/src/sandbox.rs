@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const PROVIDER: &str = "sandbox";
 
-/// Delay of a receipt after acceptance: short enough for somebody who watches, long enough to be
+/// Delay of a receipt after acceptance: short enough for a person who watches, long enough to be
 /// seen as separate.
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
 /// The same for [`Scenario::SlowDelivery`]. Shorter than the default fallback window, or SMS would

@@ -2,7 +2,7 @@ use crate::Secret;
 use hmac::{KeyInit, Mac};
 
 /// Tells whether `given` is the HMAC of the joined `parts` under `secret`; compares in constant
-/// time. Always false without a secret, because anybody can sign with the empty key.
+/// time. Always false without a secret, because anyone can sign with the empty key.
 pub(crate) fn is_signed<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]], given: &[u8]) -> bool {
     let Ok(mac) = <M as KeyInit>::new_from_slice(secret.expose().as_bytes()) else { return false };
     let mac = parts.iter().fold(mac, |mac, part| mac.chain_update(part));

@@ -154,7 +154,7 @@ fn without_a_token_or_an_address_nobody_is_believed() {
     let mut sorted = fields.clone();
     sorted.sort();
     let text = sorted.iter().fold(url.to_owned(), |text, (name, value)| text + name + value);
-    // HMAC-SHA-1 under the empty key, which anybody can make.
+    // HMAC-SHA-1 under the empty key, which anyone can make.
     let forged = signed("", &text);
     let valid = signature(url, &fields);
     for (row, auth_token, public_url, signature) in

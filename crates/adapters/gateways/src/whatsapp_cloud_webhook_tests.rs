@@ -169,7 +169,7 @@ fn without_an_app_secret_nobody_is_believed() {
     let mut gateway = offline();
     gateway.vendor.app_secret = Secret::new("");
     let body = notification(json!([status("delivered")])).to_string();
-    // HMAC-SHA-256 under the empty key, which anybody can make.
+    // HMAC-SHA-256 under the empty key, which anyone can make.
     let forged = signature_under("", body.as_bytes());
     let result = gateway.receipts(&call(body.as_bytes(), &[&forged]));
     assert_eq!(result, Err(WebhookError::Unauthenticated));

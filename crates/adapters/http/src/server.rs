@@ -28,8 +28,8 @@ sections! {
         /// Whether a development server may be given an address that other machines reach. The server
         /// itself listens wherever it is told to.
         pub allow_public_development: bool,
-        /// Whether a proxy in front records in `X-Forwarded-For` who called it. Without a proxy anybody
-        /// can write that header, so it is not trusted.
+        /// Whether a proxy in front records its caller in `X-Forwarded-For`. Without a proxy any
+        /// client can write that header, so it is not trusted.
         pub behind_proxy: bool,
         /// Threads that serve; 0 is one per core.
         pub workers: usize = within(0..=256, LOAD),

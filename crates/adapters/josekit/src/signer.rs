@@ -41,7 +41,7 @@ use std::sync::Arc;
 /// `kid` is a digest of its key. Time, key and everything outside the token are checked each time.
 /// A token with an unknown key is not remembered.
 ///
-/// ECDSA lets anybody turn a valid signature into a second one, so a token's text identifies
+/// ECDSA lets anyone turn a valid signature into a second one, so a token's text identifies
 /// nothing: revocation uses `sid` and `jti`.
 pub struct JosekitSigner {
     ring: RingCache,

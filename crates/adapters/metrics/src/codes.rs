@@ -86,7 +86,7 @@ impl Codes {
         page.counters("dwar_receipts", help, self.receipts.series())?;
         let help = "Time from a live send to the report that it arrived.";
         page.histograms("dwar_delivery_duration_seconds", help, self.deliveries.series())?;
-        let help = "Guesses at codes, by what became of them.";
+        let help = "Guesses at codes, by outcome.";
         page.counters("dwar_verifications", help, self.guesses.series())?;
         let help = "Time from a live send to the right guess.";
         page.histograms("dwar_verification_duration_seconds", help, self.verifications.series())

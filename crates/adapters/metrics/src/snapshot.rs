@@ -117,7 +117,7 @@ impl Snapshot {
         let behind = [([], self.clock.sweeps_behind.as_secs_f64())];
         let help = "By how much the clock was set forward; sweeps leave that time out.";
         page.gauges("dwar_clock_set_forward_seconds", help, behind)?;
-        let help = "Lines of the log that nobody read in time.";
+        let help = "Log lines dropped because the reader of the log was too slow.";
         page.counters("dwar_log_lines_lost", help, [([], self.lost_lines)])
     }
 

@@ -47,7 +47,7 @@ impl<'a> AuthenticatorData<'a> {
             return Err(NoPasskey("it is for another site"));
         }
         if !has(USER_PRESENT) || !has(USER_VERIFIED) {
-            return Err(NoPasskey("nobody was verified"));
+            return Err(NoPasskey("the user was not verified"));
         }
         if has(BACKED_UP) && !has(BACKUP_ELIGIBLE) {
             return Err(NoPasskey("its flags contradict each other"));

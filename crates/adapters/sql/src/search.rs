@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{SearcherId, StoreError, Timestamp};
 use dwar_operator::{PhoneSearch, Searches};
 
-/// Row of `phone_searches`: a number that somebody searched for.
+/// Row of `phone_searches`: a phone number that an operator or a token searched for.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = phone_searches)]
 pub struct SearchRow {

@@ -43,7 +43,7 @@ pub enum FileError {
     /// SQLite reports that the file is damaged or not a database.
     #[error("is damaged: {0}")]
     Damaged(String),
-    #[error("is no database of Dwar")]
+    #[error("is not a database of Dwar")]
     Alien,
     /// The file has migrations that this version does not know.
     #[error("does not fit this version: {0}")]

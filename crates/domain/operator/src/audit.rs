@@ -53,7 +53,8 @@ words! {
         OperatorInvited = "operator.invited",
         InvitationRenewed = "operator.invitation_renewed",
         OperatorChanged = "operator.changed",
-        /// An operator's password, second factor and passkeys were removed, and a new link was made.
+        /// An operator's password, second factor and passkeys were removed, and a new link was
+        /// made.
         OperatorReset = "operator.reset",
         /// The failed sign-ins of an operator were cleared.
         OperatorUnlocked = "operator.unlocked",

@@ -2,7 +2,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Address and device that somebody signs in from, as far as known.
+/// Address and device of a sign-in, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Client {
     pub address: Option<IpAddr>,

@@ -35,8 +35,8 @@ pub enum Makes {
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr, makes $made:ident;)+) => {
         words! {
-            /// What operators can do, in all three interfaces: the command line, the admin API, the dashboard. The
-            /// words are the operation ids of the admin API.
+            /// What operators can do, in all three interfaces: the command line, the admin API, the
+            /// dashboard. The words are the operation ids of the admin API.
             Command { $($(#[$doc])* $variant = $word,)+ }
         }
 
@@ -46,8 +46,9 @@ macro_rules! commands {
                 match self { $(Self::$variant => $need,)+ }
             }
 
-            /// What the command creates that works by itself. A token may give commands other than [`Makes::Nothing`]
-            /// only if it may delegate: then a thief of any other token keeps nothing after it expires.
+            /// What the command creates that works by itself. A token may give commands other than
+            /// [`Makes::Nothing`] only if it may delegate: then a thief of any other token keeps
+            /// nothing after it expires.
             pub const fn makes(self) -> Makes {
                 match self { $(Self::$variant => Makes::$made,)+ }
             }
@@ -132,8 +133,8 @@ commands! {
     /// Another link for an operator who was invited and has not signed in yet.
     RenewInvitation = "renew_invitation", Need::Team, makes Operator;
     ChangeOperator = "change_operator", Need::Team, makes Operator;
-    /// Removes password, second factor and passkeys of an operator. Command line only: with it, an operator could take
-    /// over the account of any other.
+    /// Removes password, second factor and passkeys of an operator. Command line only: with it, an
+    /// operator could take over the account of any other.
     ResetOperator = "reset_operator", Need::Machine, makes Operator;
     /// Clears the failed sign-ins of an operator who is locked out or slowed.
     UnlockOperator = "unlock_operator", Need::Team, makes Nothing;

@@ -4,7 +4,8 @@ words! {
     Role {
         /// May do everything in the project.
         Owner = "owner",
-        /// May do everything except for money, the team, and what works by itself: keys, hooks, webhooks.
+        /// May do everything except for money, the team, and what works by itself: keys, hooks,
+        /// webhooks.
         Member = "member",
         /// May find out why a code did not arrive; sees no phone number.
         Support = "support",
@@ -20,10 +21,11 @@ words! {
         Overview = "overview",
         /// Requests, and why a code did not arrive. A change is to unlock a phone.
         Activity = "activity",
-        /// Switches, providers, texts. A change is also to test a webhook, or to send it an event again.
+        /// Switches, providers, texts. A change is also to test a webhook, or to send it an event
+        /// again.
         Settings = "settings",
-        /// API keys. A change is also to add, replace or remove hooks and webhooks, which work by themselves as keys
-        /// do.
+        /// API keys. A change is also to add, replace or remove hooks and webhooks, which work by
+        /// themselves as keys do.
         Keys = "keys",
         /// Wallet and prices.
         Money = "money",

@@ -7,7 +7,8 @@ const MOST: usize = 2;
 const VARIABLE: &str = "\0";
 
 words! {
-    /// Form in which the DLT portal of a telecom operator expects the variables of a content template.
+    /// Form in which the DLT portal of a telecom operator expects the variables of a content
+    /// template.
     ///
     /// Both variables of our texts are digits; the brand is fixed text.
     /// Source: <https://msg91.com/help/dlt-registration-in-india/variable-tagging-on-dlt-sms-templates>.

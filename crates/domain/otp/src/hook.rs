@@ -41,15 +41,18 @@ words! {
         ProjectLimited = "project_limited",
         /// Every channel failed. Nothing was charged.
         Undelivered = "undelivered",
-        /// The wallet is empty. The answer does not say so, because the person who waits for the code cannot change it.
+        /// The wallet is empty. The answer does not say so, because the person who waits for the
+        /// code cannot change it.
         InsufficientBalance = "insufficient_balance",
-        /// The service cannot send now: a store does not answer, or no registered text names this lifetime.
+        /// The service cannot send now: a store does not answer, or no registered text names this
+        /// lifetime.
         Unavailable = "unavailable",
     }
 }
 
 words! {
-    /// Why a call does not prove that it comes from the hook's system. Only the log says it, never an answer.
+    /// Why a call does not prove that it comes from the hook's system. Only the log says it, never
+    /// an answer.
     HookFault {
         /// There is no such hook, or its project is archived.
         UnknownHook = "unknown_hook",

@@ -59,8 +59,8 @@ pub struct KeptReceipt {
 /// of its account that Dwar never sent.
 pub const MAX_UNKNOWN: u32 = 20_000;
 
-/// A receipt may arrive before the answer to the call that sent the message. A receipt that is unknown for
-/// longer than this is about a message of somebody else.
+/// A receipt may arrive before the answer to the call that sent the message. A receipt that is
+/// unknown for longer than this is about a message of another system.
 const UNKNOWN_FOR: Duration = Duration::from_secs(600);
 const FIRST_CHECK: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(120);
@@ -146,8 +146,8 @@ pub struct WebhookCall {
 pub struct WebhookAdmission {
     /// Longest body in bytes that this provider sends; longer bodies are refused.
     pub longest_body: usize,
-    /// Whether the head alone authenticates the call (a token). A signature authenticates it only together
-    /// with the body: until the body is here, anybody may be calling.
+    /// Whether the head alone authenticates the call (a token). A signature authenticates it only
+    /// together with the body: until the body has arrived, the caller is unknown.
     pub proven: bool,
 }
 

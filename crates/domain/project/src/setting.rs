@@ -129,8 +129,8 @@ macro_rules! settings {
             }
         }
 
-        /// Settings to change. `None` leaves a setting unchanged; `Some(None)` resets it to the default of the
-        /// installation.
+        /// Settings to change. `None` leaves a setting unchanged; `Some(None)` resets it to the
+        /// default of the installation.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct ProjectChange { $($(#[$doc])* pub $change: Option<$held>,)+ }
 
@@ -204,7 +204,8 @@ settings! {
     WhatsappProviders = "whatsapp_providers" of Work, whatsapp_providers: Option<Vec<String>> => routing.whatsapp;
     /// Providers over SMS in order; an empty list skips the channel.
     SmsProviders = "sms_providers" of Work, sms_providers: Option<Vec<String>> => routing.sms;
-    /// Seconds without a receipt after which the next channel is tried; with 0 only a failure leads to it.
+    /// Seconds without a receipt after which the next channel is tried; with 0 only a failure leads
+    /// to it.
     FallbackSeconds = "fallback_seconds" of Work, fallback_seconds: Option<u32> => routing.fallback_seconds;
     /// A balance below this sends an event; `None` sends none.
     LowBalance = "low_balance_paise" of Money, low_balance: Option<Paise> => low_balance;

@@ -2,7 +2,8 @@ use dwar_kernel::{Sealed, Timestamp, words};
 use std::str::FromStr;
 
 words! {
-    /// Signature algorithm of access tokens; the word is the `alg` value (RFC 7518 section 3.1, RFC 8037).
+    /// Signature algorithm of access tokens; the word is the `alg` value (RFC 7518 section 3.1, RFC
+    /// 8037).
     Algorithm {
         /// ECDSA on P-256 with SHA-256; the default.
         Es256 = "ES256",

@@ -128,7 +128,7 @@ fn what_keeps_a_connection_from_coming_is_said() {
             }
         }
     };
-    say(&world(&url), &["nobody listens where the database should be", "Connection refused"]);
+    say(&world(&url), &["no server listens at the address of the database", "Connection refused"]);
     for (code, said, told) in [
         ("28P01", "password authentication failed for user \"dwar\"", "refuses user or password"),
         ("3D000", "database \"dwar\" does not exist", "no such database"),

@@ -137,7 +137,7 @@ fn going_live() -> Stage {
     }
 }
 
-/// With a charge to refund, and a phone that somebody guesses at.
+/// With a charge to refund, and a phone whose codes are being guessed.
 fn runbooks() -> Stage {
     Stage {
         settings: &[("DWAR__LIMITS__GUESSES__STOP_AT", "2")],

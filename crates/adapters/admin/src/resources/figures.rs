@@ -24,7 +24,8 @@ struct FiguresQuery {
     /// Period that ends now; a month has 30 days. Default: a day.
     #[param(schema_with = periods)]
     period: Option<String>,
-    /// Start of a range, instead of `period`. Figures are kept for 61 days, figures per minute for two.
+    /// Start of a range, instead of `period`. Figures are kept for 61 days, figures per minute for
+    /// two.
     #[param(format = "date-time")]
     since: Option<String>,
     /// End of the range, exclusive. Default: now.
@@ -45,8 +46,8 @@ struct Figures {
     /// The requested period; null for a range.
     period: Option<String>,
     mode: String,
-    /// Start of the range, widened to whole points. A point is five minutes in a range up to three hours, an hour in a
-    /// range up to two days, otherwise a day.
+    /// Start of the range, widened to whole points. A point is five minutes in a range up to three
+    /// hours, an hour in a range up to two days, otherwise a day.
     #[schema(format = "date-time")]
     since: String,
     /// End of the range, exclusive.

@@ -43,7 +43,8 @@ struct AddHook {
     /// For how many seconds codes of the other system are valid.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: u64,
-    /// For how many seconds codes of its second factor are valid. Only for systems that have one: `supabase`, default
+    /// For how many seconds codes of its second factor are valid. Only for systems that have one:
+    /// `supabase`, default
     /// 300.
     #[schema(minimum = 60, maximum = 3600)]
     mfa_expires_in: Option<u64>,

@@ -75,7 +75,8 @@ struct QueuesBody {
     receipts: BacklogBody,
     /// Open holds: money reserved for sends under way.
     open_holds: BacklogBody,
-    /// Events that feeds hold back, because an earlier writing transaction is still open in the database.
+    /// Events that feeds hold back, because an earlier writing transaction is still open in the
+    /// database.
     feed: BacklogBody,
     /// Events to deliver now, per project, of the webhooks that have waited longest.
     events: Vec<WaitingEvents>,

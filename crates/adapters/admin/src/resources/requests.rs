@@ -46,8 +46,8 @@ struct RequestsQuery {
     status: Option<String>,
     #[param(schema_with = states)]
     state: Option<String>,
-    /// Only requests with a message that failed for this reason; `any` for every reason, `no_provider` if no provider
-    /// was available.
+    /// Only requests with a message that failed for this reason; `any` for every reason,
+    /// `no_provider` if no provider was available.
     #[param(schema_with = failures)]
     reason: Option<String>,
     /// Start of the range, inclusive.

@@ -60,9 +60,10 @@ struct RequestStory {
 /// One event in the life of a code. Members that do not belong to the kind of fact are absent.
 #[derive(Default, Serialize, ToSchema)]
 struct RequestFact {
-    /// `asked`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`, `delivered`,
-    /// `nobody_reached`, `free`, `charged`, `not_charged`, `refunded`, `earlier_wrong`, `wrong_code`, `right_code`,
-    /// `locked`, `stopped`, `superseded`, `expired` or `usable`. Later versions may add kinds.
+    /// `asked`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`,
+    /// `delivered`, `nobody_reached`, `free`, `charged`, `not_charged`, `refunded`,
+    /// `earlier_wrong`, `wrong_code`, `right_code`, `locked`, `stopped`, `superseded`, `expired` or
+    /// `usable`. Later versions may add kinds.
     fact: String,
     /// When it happened; null if not recorded.
     #[schema(format = "date-time")]

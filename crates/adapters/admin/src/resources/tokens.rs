@@ -33,7 +33,8 @@ struct NewToken {
     /// Lifetime in seconds from now.
     #[schema(minimum = 60, maximum = 31_622_400)]
     lifetime_seconds: u32,
-    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks, operators, tokens.
+    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks,
+    /// operators, tokens.
     #[serde(default)]
     may_delegate: bool,
 }

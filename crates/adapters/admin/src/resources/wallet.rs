@@ -45,7 +45,8 @@ struct NewAdjustment {
     /// Not zero.
     #[schema(minimum = -1_000_000_000_000_i64, maximum = 1_000_000_000_000_i64)]
     amount_paise: i64,
-    /// Your name for the correction, such as its reason. A second adjustment with the same reference changes nothing.
+    /// Your name for the correction, such as its reason. A second adjustment with the same
+    /// reference changes nothing.
     #[schema(min_length = 1, max_length = 200)]
     reference: String,
 }

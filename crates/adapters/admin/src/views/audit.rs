@@ -78,8 +78,8 @@ impl AuditLine {
         Page::cut(entries, limit, cursor, |entry| entry.into())
     }
 
-    /// Exports the log, one JSON object per line, without a limit. Reads the first entries before it returns, so that a
-    /// refusal is not saved as a file.
+    /// Exports the log, one JSON object per line, without a limit. Reads the first entries before
+    /// it returns, so that a refusal is not saved as a file.
     ///
     /// # Errors
     /// As [`AuditLog::page`].

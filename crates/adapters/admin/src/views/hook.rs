@@ -16,7 +16,8 @@ pub struct Hook {
     /// For how many seconds codes of the other system are valid.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: u64,
-    /// For how many seconds codes of its second factor are valid; null if the system has no second factor.
+    /// For how many seconds codes of its second factor are valid; null if the system has no second
+    /// factor.
     #[schema(minimum = 60, maximum = 3600)]
     mfa_expires_in: Option<u64>,
     /// Path on the API that the other system calls.

@@ -53,8 +53,8 @@ pub struct Operator {
     /// When the last lock of a browser or network of the operator ends; null if none is locked.
     #[schema(format = "date-time")]
     locked_until: Option<String>,
-    /// Until when browsers that are new to the operator have to wait, after too many failed sign-ins with this name;
-    /// null if they need not.
+    /// Until when browsers that are new to the operator have to wait, after too many failed
+    /// sign-ins with this name; null if they need not.
     #[schema(format = "date-time")]
     slowed_until: Option<String>,
     #[schema(format = "date-time")]

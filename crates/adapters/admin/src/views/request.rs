@@ -20,8 +20,8 @@ pub struct Request {
     pub status: String,
     /// `active`, `locked`, `used`, `superseded`, `void` or `relayed`.
     pub state: String,
-    /// Why the last failed message failed, even if another one arrived; `no_provider` if no provider was available,
-    /// null if none failed.
+    /// Why the last failed message failed, even if another one arrived; `no_provider` if no
+    /// provider was available, null if none failed.
     pub reason: Option<String>,
     /// Channel that delivered it or was tried last.
     pub channel: Option<String>,

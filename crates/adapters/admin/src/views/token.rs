@@ -12,7 +12,8 @@ pub struct Token {
     token_id: String,
     name: String,
     access: Access,
-    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks, operators, tokens.
+    /// Whether it may create what keeps working after the token expires: keys, hooks, webhooks,
+    /// operators, tokens.
     may_delegate: bool,
     /// Who created it, as in the audit log.
     made_by: String,

@@ -23,8 +23,8 @@ pub struct WebhookCall {
     taken: bool,
     /// HTTP status of the answer; null without an answer.
     status: Option<u16>,
-    /// Why it failed: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`, `unreachable`, `status` or
-    /// `unsigned`.
+    /// Why it failed: `forbidden`, `timed_out`, `unresolved`, `connection_refused`, `tls`,
+    /// `unreachable`, `status` or `unsigned`.
     failure: Option<String>,
     /// When the next attempt is due.
     #[schema(format = "date-time")]

@@ -21,7 +21,7 @@ const count = (number) => {
   above.textContent = `${unseen} ${list.dataset.above}`;
 };
 
-// Whoever reads further down goes on reading there: what is put above is scrolled past.
+// Keeps the scroll position of a reader further down when rows are added above.
 const keepPlace = (change) => {
   const reads = [...rows.children].find((row) => row.getBoundingClientRect().bottom > 0);
   const isBelow = rows.getBoundingClientRect().top < 0;

@@ -119,8 +119,8 @@ for (const box of document.querySelectorAll("[data-chart]")) {
   });
 }
 
-// The pages that were open last, of this browser and until somebody signs out: the search begins with them. A title
-// names no phone number.
+// The pages opened last in this browser, kept until the operator signs out: the search begins with
+// them. A title names no phone number.
 const RECENT = "dwar-recent";
 const recent = () => { try { return JSON.parse(localStorage.getItem(RECENT)) ?? []; } catch { return []; } };
 if (document.getElementById("palette")) {
@@ -129,7 +129,7 @@ if (document.getElementById("palette")) {
   localStorage.setItem(RECENT, JSON.stringify([page, ...others].slice(0, 6)));
 } else localStorage.removeItem(RECENT);
 
-// "?" lists the keys, unless somebody writes.
+// "?" lists the keys, unless a text field has the focus.
 const shortcuts = document.getElementById("shortcuts");
 addEventListener("keydown", (event) => {
   const [target] = event.composedPath();

@@ -1,6 +1,6 @@
-// Follows a list that goes on by itself: `say` is told how it stands, `heard` what to do at each event.
-// An operator may have only so many streams, and the newest ones stay: a page whose stream was taken goes on
-// once somebody comes back to it.
+// Follows a list that goes on by itself: `say` is told how it stands, `heard` what to do at each
+// event. An operator may have only so many streams, and the newest ones stay: a page whose stream
+// was closed opens it again when it is shown again.
 
 const LATER = 10_000;
 

@@ -395,8 +395,8 @@ setInterval(() => {
 startOver();
 root.hidden = false;
 
-// The login form is below all that: its module is loaded when somebody comes there. It asks by fetch, and what it
-// has sent is shown on the phone beside it.
+// The login form is further down: its module is loaded when it comes into view. It calls the
+// backend by fetch, and its messages are shown on the phone beside it.
 const loginForm = document.getElementById("login-form");
 const login = one("dwar-login");
 const plainFetch = globalThis.fetch;

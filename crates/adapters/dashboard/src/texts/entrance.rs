@@ -2,8 +2,8 @@ pub(crate) const WELCOME: &str = "Welcome";
 pub(crate) const OPENING: &str = "Opening your playground…";
 pub(crate) const GONE: &str =
     "This link has already been used or has expired. Create a new one on the server:";
-pub(crate) const INVITATION_GONE: &str =
-    "This link has already been used or has expired. Ask whoever invited you for a new one.";
+pub(crate) const INVITATION_GONE: &str = "This link has already been used or has expired. Ask the person who invited you for a new \
+                                          one.";
 pub(crate) const COMMAND: &str = "dwar operator add --name you --owner";
 pub(crate) const NO_SCRIPT: &str =
     "This page needs JavaScript: the secret in the link stays in your browser until you continue.";

@@ -148,7 +148,9 @@ pub(crate) const FULL_PHONE_HINT: &str = "Otherwise phone numbers are masked.";
 pub(crate) const ADD: &str = "Add endpoint";
 pub(crate) const BAD_ADDRESS: &str =
     "Endpoints must be https:// URLs of public hosts. Nothing was added.";
-pub(crate) const OWNERS: &str = "An owner of the project adds, replaces and removes them: like keys, they work without whoever made them.";
+pub(crate) const OWNERS: &str = "An owner of the project adds, replaces and removes them: like \
+                                 keys, they keep working after the account that created them \
+                                 is removed.";
 pub(crate) const SECRET: &str = "Signing secret";
 pub(crate) const SECRET_ONCE: &str = "Copy it now. You will not see it again. If it replaces another secret, calls are signed with both for a day.";
 pub(crate) const OPEN: &str = "View log";

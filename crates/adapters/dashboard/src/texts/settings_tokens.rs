@@ -5,4 +5,4 @@ pub(crate) const TOKENS: (&str, &str) = (
 pub(crate) const LEFT_OUT: &str = "Tokens leave out the claims that break a rule:";
 pub(crate) const NO_OWN_ISSUER: &str =
     "This installation cannot give projects an issuer of their own yet:";
-pub(crate) const ASK: &str = "Ask whoever runs it.";
+pub(crate) const ASK: &str = "Ask the operator of this installation.";

@@ -40,7 +40,7 @@ const ENGLISH: SignIn = SignIn {
     too_late: "That took too long. Sign in again.",
     start_again: "Use a different account",
     locked: "Too many failed attempts. Try again in {seconds} s.",
-    forgotten: "Forgot your password? Somebody with access to the server can run",
+    forgotten: "Forgot your password? A person with access to the server can run",
     busy: "Too many people are signing in right now. Nothing was changed. Try again in a moment.",
     passkey: "Sign in with a passkey",
     passkey_wrong: "This passkey is not registered here.",

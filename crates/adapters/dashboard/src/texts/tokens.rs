@@ -26,8 +26,9 @@ pub(crate) const MAY_DELEGATE: &str =
     "Can make what works without it: keys, hooks, endpoints of events, people, tokens";
 pub(crate) const DELEGATE: &str =
     "Can make what works without it: keys, hooks, endpoints of events, people, tokens";
-pub(crate) const DELEGATE_HINT: &str = "Somebody who steals such a token can create access that outlives it. Leave this off unless the \
-     program creates projects, replaces keys or secrets, or invites people.";
+pub(crate) const DELEGATE_HINT: &str = "A thief of such a token can create access that \
+                                        outlives it. Leave this off unless the program creates \
+                                        projects, replaces keys or secrets, or invites people.";
 pub(crate) const MAKE_BUTTON: &str = "Create token";
 pub(crate) const REVOKE: Warning = Warning {
     summary: "Revoke token",

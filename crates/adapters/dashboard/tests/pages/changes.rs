@@ -286,7 +286,11 @@ async fn an_invitation_says_how_long_and_is_renewed_or_revoked() {
         house.send(house.stranger().form("/invite", &fields)).await
     };
     let gone = accept(&first).await;
-    assert!(gone.status == 403 && gone.body.contains("Ask whoever invited you"), "{}", gone.body);
+    assert!(
+        gone.status == 403 && gone.body.contains("Ask the person who invited you"),
+        "{}",
+        gone.body
+    );
     assert!(!gone.body.contains("dwar operator"), "{}", gone.body);
     house.clock.advance(minutes(72 * 60));
     let owner = house.browser(&house.joined("chief", Access::everything()).await);

@@ -22,7 +22,7 @@ impl GenericSignature {
             return Err("header: say which header carries it");
         }
         if !self.signed.iter().any(carries) {
-            return Err("signed: the report itself is not, so anybody could write one");
+            return Err("signed: the report itself is not, so anyone could forge one");
         }
         Ok(())
     }

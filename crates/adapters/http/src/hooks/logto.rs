@@ -51,7 +51,7 @@ impl HookFormat for Logto {
     }
 
     /// Long enough for intermediaries that repeat a call. Logto's test message always has the same
-    /// code, and somebody who tests again a minute later wants to see a message arrive.
+    /// code, and a person who tests again a minute later expects another message.
     fn repeats_for(&self) -> Duration {
         Duration::from_secs(60)
     }

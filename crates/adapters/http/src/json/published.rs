@@ -5,8 +5,8 @@ use dwar_session::Algorithm;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Metadata of an issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). The issuer has no authorization
-/// or token endpoint, so the lists of response and grant types are empty.
+/// Metadata of an issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). The issuer
+/// has no authorization or token endpoint, so the lists of response and grant types are empty.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata {
     /// `iss` of the project's live tokens.

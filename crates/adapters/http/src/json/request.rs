@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 pub(crate) struct SendBody {
     #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
-    /// Domain or app hash in the last line of an SMS, which lets a page or an app fill in the code. One of those that
-    /// the project allows; default: the project's own. WhatsApp has no such line.
+    /// Domain or app hash in the last line of an SMS, which lets a page or an app fill in the code.
+    /// One of those that the project allows; default: the project's own. WhatsApp has no such line.
     #[schema(schema_with = schema::last_line)]
     pub(crate) last_line: Option<Field<String>>,
 }
@@ -34,8 +34,8 @@ pub(crate) struct RelayBody {
     pub(crate) code: Field<RelayedCode>,
     #[schema(schema_with = schema::relay_lifetime, required = true)]
     pub(crate) expires_in: Seconds,
-    /// Works as an `Idempotency-Key`, for callers that cannot vary their headers. Absent and `null` mean the same:
-    /// none.
+    /// Works as an `Idempotency-Key`, for callers that cannot vary their headers. Absent and `null`
+    /// mean the same: none.
     #[schema(schema_with = schema::reference)]
     pub(crate) reference: Option<Field<Reference>>,
 }
@@ -89,7 +89,8 @@ pub(crate) struct VerifyBody {
     pub(crate) phone: Field<Phone>,
     #[schema(schema_with = schema::code, required = true)]
     pub(crate) code: Field<Code>,
-    /// Request that the code must belong to. Absent or `null` accepts the current code of the phone.
+    /// Request that the code must belong to. Absent or `null` accepts the current code of the
+    /// phone.
     #[schema(schema_with = schema::id_or_null)]
     pub(crate) otp_id: Option<Field<OtpId>>,
 }

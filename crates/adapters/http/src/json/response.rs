@@ -197,7 +197,8 @@ impl From<&ValidSession> for LiveSession {
     }
 }
 
-/// The state of a token (RFC 7662 section 2.2). For a token that is not active, `active` is the only member.
+/// The state of a token (RFC 7662 section 2.2). For a token that is not active, `active` is the
+/// only member.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct Introspection {
     /// Whether the token is valid now, for the project and mode of this key.

@@ -72,7 +72,7 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(store.closings(id).await.unwrap(), [closing]);
     assert_eq!(ledger_of(&store, id).await, before);
 
-    // Anybody may do what the step itself does, and it loses nothing.
+    // Any connection may do what the step itself does, and nothing is lost.
     conn.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
     assert_eq!(store.audit().await.unwrap().difference, Paise(0));
     let closed = store.close(id, month).await.unwrap().unwrap();

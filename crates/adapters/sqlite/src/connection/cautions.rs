@@ -9,7 +9,7 @@ diesel::define_sql_function! {
 }
 
 diesel::table! {
-    /// What there is in the file (sqlite.org/schematab.html).
+    /// Tables, indices and triggers of the file (sqlite.org/schematab.html).
     sqlite_schema (name) {
         name -> Text,
         #[sql_name = "type"]

@@ -125,7 +125,7 @@ impl Remembered {
         self.write().writing = true;
     }
 
-    /// The writer has committed these `changes` and has not answered anybody yet.
+    /// The writer has committed these `changes` and has answered none of its callers yet.
     ///
     /// Keeps the unchanged answers if no other process has written since the last call.
     pub(crate) fn end(

@@ -184,7 +184,7 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(scene.store.closings(scene.project).await.unwrap(), [closing]);
     assert_eq!(ledger_of(&scene.store, scene.project).await, before);
 
-    // Anybody may do what the step itself does, and it loses nothing.
+    // Any connection may do what the step itself does, and nothing is lost.
     scene.tables.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
     assert_eq!(scene.store.audit().await.unwrap().difference, Paise::ZERO);
     let closed = scene.store.close(scene.project, month).await.unwrap().unwrap();

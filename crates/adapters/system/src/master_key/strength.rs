@@ -8,7 +8,7 @@ impl MasterKey {
     /// Why these bytes are unlikely to be random, as the end of a sentence; `None` for every random
     /// key.
     ///
-    /// No test can detect a key that somebody else knows. These detect keys that people invent:
+    /// No test can detect a key that is known to others. These detect keys that people invent:
     /// zeros, a pattern, a sequence of numbers, a text.
     pub fn weakness(&self) -> Option<&'static str> {
         let bytes = &self.0;

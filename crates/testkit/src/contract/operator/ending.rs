@@ -141,7 +141,7 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     assert_eq!(stores.console.operators.list().await.unwrap().len(), 1);
 }
 
-/// Fresh: sessions, links, and codes up to a time step no longer sign in anybody; passwords and later codes
+/// Fresh: sessions, links, and codes up to a time step no longer sign in; passwords and later codes
 /// do.
 pub async fn what_is_outdated_lets_nobody_in(stores: &Stores) {
     let make = Fixtures::random();
