@@ -7,9 +7,10 @@ const RENEWAL_MS = 40_000;
 const all = new Map();
 
 /**
- * Fetches as `fetch` does. If the answer is 401 it renews the session, once however many requests wait, and sends the
- * request again. When the session is over the answer is that 401; when the backend cannot renew it, the answer is that of
- * the renewal, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`, is only fetched.
+ * Fetches as `fetch` does. If the answer is 401 it renews the session, once, no matter how many requests wait, and
+ * sends the request again. When the session is over the answer is that 401; when the backend cannot renew it, the
+ * answer is that of the renewal, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`,
+ * is only fetched.
  *
  * @param {RequestInfo | URL} input
  * @param {RequestInit} [init]

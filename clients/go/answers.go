@@ -2,18 +2,17 @@ package dwar
 
 import "time"
 
-// The answers of the API under its names. Texts of an enumeration may have other values in a later version of the
-// service.
+// The answers of the API under its names. A later version of the service may add values to an enumeration.
 
-// About is what every answer of a call has besides its fields.
+// About has the members that every answer has besides its own.
 type About struct {
-	// RequestID identifies the request in the log of the service.
+	// RequestID is the id of the request in the service's log.
 	RequestID string `json:"-"`
 }
 
 func (a *About) setRequestID(id string) { a.RequestID = id }
 
-// SentCode is what became of a send or a relay.
+// SentCode is the result of a send or a relay.
 type SentCode struct {
 	About
 	OTPID string `json:"otp_id"`
@@ -26,7 +25,7 @@ type SentCode struct {
 	ExpiresIn int64 `json:"expires_in"`
 }
 
-// CodeStatus is what became of a send so far.
+// CodeStatus is the status of a send so far.
 type CodeStatus struct {
 	About
 	OTPID string `json:"otp_id"`
@@ -57,7 +56,7 @@ type CheckedCode struct {
 	Verified bool `json:"verified"`
 }
 
-// Tokens are the pair of a session, and whose it is.
+// Tokens are the token pair of a session, with its ids.
 type Tokens struct {
 	About
 	AccessToken  Secret `json:"access_token"`

@@ -14,9 +14,9 @@ import (
 
 // Client calls the operations of a service. Its methods fail with an *Error.
 //
-// What may be repeated is sent up to three times within the time limit, after Retry-After or a quarter and half a
-// second: reads, Validate, and Send, Relay and Refresh with the same Idempotency-Key. Verify, Check, Logout and
-// DeleteIdentity are sent once, since a lost answer may have taken effect.
+// Operations that are safe to repeat are sent up to three times within the time limit, after Retry-After or a quarter
+// and half a second: reads, Validate, and Send, Relay and Refresh with the same Idempotency-Key. Verify, Check, Logout
+// and DeleteIdentity are sent once, since a lost answer may have taken effect.
 type Client struct {
 	transport *transport
 	apiKey    Secret
@@ -46,14 +46,14 @@ func (c *Client) Format(state fmt.State, _ rune) {
 // A CallOption changes one call.
 type CallOption func(*operation)
 
-// WithIdempotencyKey sets the key that is the same for every repetition of one intent, 1 to 255 visible ASCII
+// WithIdempotencyKey sets the Idempotency-Key of a call, the same for every repetition: 1 to 255 visible ASCII
 // characters. Without it each call makes its own and uses it for its own repetitions.
 func WithIdempotencyKey(key string) CallOption {
 	return func(op *operation) { op.idempotencyKey = key }
 }
 
 // WithLastLine names, for Send, the last line of an SMS: a domain or an app hash that the project allows. Without it,
-// or with "", the project's own stands there.
+// or with "", the project's own line is used.
 func WithLastLine(line string) CallOption {
 	return func(op *operation) {
 		if line != "" {
@@ -69,7 +69,7 @@ func (c *Client) Send(ctx context.Context, phone string, options ...CallOption) 
 	return write(ctx, c, "/v1/otp/send", body, options, func(a *SentCode) bool { return a.OTPID != "" })
 }
 
-// Relay sends a code that you made yourself and check yourself: 4 to 10 digits, valid for 60 to 3600 seconds.
+// Relay sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600 seconds.
 func (c *Client) Relay(
 	ctx context.Context, phone, code string, expiresIn time.Duration, options ...CallOption,
 ) (*SentCode, error) {
@@ -77,20 +77,20 @@ func (c *Client) Relay(
 	return write(ctx, c, "/v1/otp/relay", body, options, func(a *SentCode) bool { return a.OTPID != "" })
 }
 
-// Status says what became of a send so far.
+// Status gets the status of a send so far.
 func (c *Client) Status(ctx context.Context, otpID string) (*CodeStatus, error) {
 	path := "/v1/otp/status/" + url.PathEscape(otpID)
 	return read(ctx, c, path, func(a *CodeStatus) bool { return a.OTPID != "" })
 }
 
-// Verify checks the code that the person entered. The right one works once and starts a session. With the otpID of
-// Send it is checked against that request alone, without one ("") against the current one of the phone.
+// Verify checks the code that the person entered. The right code is accepted once and starts a session. With the otpID
+// of Send, only the code of that request is accepted; without one (""), the current code of the phone.
 func (c *Client) Verify(ctx context.Context, phone, code, otpID string) (*Tokens, error) {
 	op := post("/v1/otp/verify", guess(phone, code, otpID))
 	return call(ctx, c, op, func(a *Tokens) bool { return a.AccessToken.Reveal() != "" })
 }
 
-// Check is Verify without a session. The right code works once.
+// Check is Verify without a session. The right code is accepted once.
 func (c *Client) Check(ctx context.Context, phone, code, otpID string) (*CheckedCode, error) {
 	op := post("/v1/otp/check", guess(phone, code, otpID))
 	return call(ctx, c, op, func(a *CheckedCode) bool { return a.Verified })
@@ -103,14 +103,14 @@ func (c *Client) Validate(ctx context.Context, accessToken string) (*LiveSession
 	return call(ctx, c, op, func(a *LiveSession) bool { return a.Valid })
 }
 
-// Refresh exchanges a refresh token for a new pair; both old tokens end at once. A Session does this for you, once
-// however many calls wait.
+// Refresh exchanges a refresh token for a new pair; both old tokens stop working at once. A Session does this for you,
+// once for all calls that wait.
 func (c *Client) Refresh(ctx context.Context, refreshToken string, options ...CallOption) (*Tokens, error) {
 	body := map[string]any{"refresh_token": refreshToken}
 	return write(ctx, c, "/v1/session/refresh", body, options, func(a *Tokens) bool { return a.AccessToken.Reveal() != "" })
 }
 
-// Logout ends the session of an access token, both of its tokens at once.
+// Logout ends the session of an access token: both of its tokens stop working at once.
 func (c *Client) Logout(ctx context.Context, accessToken string) (*EndedSession, error) {
 	op := post("/v1/session/logout", map[string]any{"access_token": accessToken})
 	return call(ctx, c, op, func(a *EndedSession) bool { return a.Revoked })
@@ -130,13 +130,13 @@ func (c *Client) IdentityByPhone(ctx context.Context, phone string) (*Identity, 
 	return read(ctx, c, path, func(a *Identity) bool { return a.ID != "" })
 }
 
-// DeleteIdentity erases a person, the sessions included.
+// DeleteIdentity erases a person and their sessions.
 func (c *Client) DeleteIdentity(ctx context.Context, id string) (*DeletedIdentity, error) {
 	op := operation{method: http.MethodDelete, path: "/v1/identity/" + url.PathEscape(id)}
 	return call(ctx, c, op, func(a *DeletedIdentity) bool { return a.Deleted })
 }
 
-// SandboxMessages says, with a test key, what would have been sent to this phone, newest first, at most 50.
+// SandboxMessages returns, with a test key, the messages to this phone that were not sent, newest first, at most 50.
 func (c *Client) SandboxMessages(ctx context.Context, phone string) (*SandboxMessages, error) {
 	if err := checkPhone(phone); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *Client) PublicKeys(ctx context.Context) (*PublicKeys, error) {
 	return publicKeys(ctx, c.transport)
 }
 
-// publicKeys is the one operation without an API key.
+// publicKeys is the only operation without an API key.
 func publicKeys(ctx context.Context, t *transport) (*PublicKeys, error) {
 	op := operation{method: http.MethodGet, path: "/.well-known/jwks.json", repeatable: true}
 	return send(ctx, t, op, func(a *PublicKeys) bool { return a.Keys != nil })
@@ -203,7 +203,7 @@ var (
 	phoneDigits  = regexp.MustCompile(`^\+?[0-9]+$`)
 )
 
-// checkPhone refuses what cannot be a number; which numbers there are, the service knows.
+// checkPhone refuses text that cannot be a phone number. Only the service knows which numbers are valid.
 func checkPhone(phone string) error {
 	if phoneDigits.MatchString(phone) {
 		return nil

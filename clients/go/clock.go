@@ -2,11 +2,11 @@ package dwar
 
 import "time"
 
-// elapsedTime measures time that has passed, for one goroutine at a time. A clock that is set back takes nothing away, and
-// the time that a machine slept counts, for which many monotonic clocks stand still.
+// elapsedTime measures elapsed time, for one goroutine at a time. A clock that is set back does not reduce it, and time
+// counts during which the machine slept, unlike with many monotonic clocks.
 func elapsedTime(wallNow func() time.Time) func() time.Duration {
 	var elapsed time.Duration
-	// Round takes the monotonic reading away.
+	// Round removes the monotonic reading.
 	lastWall, lastMonotonic := wallNow().Round(0), time.Now()
 	return func() time.Duration {
 		wall, monotonic := wallNow().Round(0), time.Now()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Code says why a call failed, and does not change between versions. It is an error, so that
-// errors.Is(err, dwar.ErrInvalidOTP) tells one from the others.
+// Code says why a call failed, and does not change between versions. It is an error, so that errors.Is(err,
+// dwar.ErrInvalidOTP) works.
 type Code string
 
 func (c Code) Error() string { return string(c) }
@@ -67,7 +67,7 @@ func serviceCode(code Code) Code {
 	return code
 }
 
-// Error is why a call failed; errors.As finds it. Only what a Store returns comes back as another error.
+// Error says why a call failed; errors.As finds it. Only an error of a Store is returned as it is.
 //
 // Status is 0 if this package raised it: ErrInvalidPhone (the text cannot be a number; nothing was sent), ErrNetwork,
 // ErrArgument, ErrInvalidAccessToken of a Verifier, ErrSessionExpired of a Session whose store has no pair that can be
@@ -78,7 +78,7 @@ type Error struct {
 	Message string
 	// Status is the HTTP status of the answer.
 	Status int
-	// RequestID identifies the request in the log of the service.
+	// RequestID is the id of the request in the service's log.
 	RequestID string
 
 	retryAfter, remaining *int
@@ -118,7 +118,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Code, e.cause}
 }
 
-// RetryAfter is how long to wait before the next try, if the service said so.
+// RetryAfter is how long to wait before the next try, if the service sent it.
 func (e *Error) RetryAfter() (time.Duration, bool) {
 	if e.retryAfter == nil {
 		return 0, false
@@ -126,7 +126,7 @@ func (e *Error) RetryAfter() (time.Duration, bool) {
 	return time.Duration(*e.retryAfter) * time.Second, true
 }
 
-// Remaining is the number of guesses or sends that are left, from RateLimit-Remaining, if the service said so.
+// Remaining is the number of remaining guesses or sends, from RateLimit-Remaining, if the service sent it.
 func (e *Error) Remaining() (int, bool) {
 	if e.remaining == nil {
 		return 0, false
@@ -134,7 +134,7 @@ func (e *Error) Remaining() (int, bool) {
 	return *e.remaining, true
 }
 
-// Raw is the body of the answer for ErrUnknown. It is not printed with the error, since it may hold a token.
+// Raw is the body of the answer for ErrUnknown. It is not printed with the error, since it may contain a token.
 func (e *Error) Raw() string { return e.raw.Reveal() }
 
 func argumentError(message string) error { return &Error{Code: ErrArgument, Message: message} }

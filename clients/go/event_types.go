@@ -2,10 +2,10 @@ package dwar
 
 import "encoding/json"
 
-// EventType says what happened, as docs/events.md lists it.
+// EventType is the type of an event, as listed in docs/events.md.
 type EventType string
 
-// The types of events. Those of a relay tell of a code that you made yourself.
+// The types of events. Those of a relay are about a code that you made yourself.
 const (
 	EventOTPSent          EventType = "otp.sent"
 	EventOTPDelivered     EventType = "otp.delivered"
@@ -34,7 +34,7 @@ const (
 //	}
 type EventData interface{ eventData() }
 
-// EventProject is what every event says.
+// EventProject has the members of every event.
 type EventProject struct {
 	ProjectID string `json:"project_id"`
 	// Mode is live or test.
@@ -49,7 +49,7 @@ type OTPEvent struct {
 	OTPID string `json:"otp_id"`
 	// Channel carried the code, or was tried last: whatsapp or sms, empty if none is known.
 	Channel string `json:"channel,omitempty"`
-	// Phone is masked unless the endpoint wants it whole, and empty once the person is erased.
+	// Phone is masked, unless the endpoint gets full numbers; empty after the person was erased.
 	Phone string `json:"phone,omitempty"`
 }
 
@@ -94,11 +94,11 @@ type ProviderEvent struct {
 // AlertEvent is of EventAlertOpened and EventAlertResolved.
 type AlertEvent struct {
 	EventProject
-	// Alert is what needs a person, such as wallet_empty.
+	// Alert is the kind of the alert, such as wallet_empty.
 	Alert string `json:"alert"`
 	// Severity is page or ticket.
 	Severity string `json:"severity"`
-	// WebhookID is nil unless it is about an endpoint.
+	// WebhookID is nil unless the alert is about an endpoint.
 	WebhookID *string `json:"webhook_id"`
 	// Since is RFC 3339 in UTC.
 	Since string `json:"since"`
@@ -110,7 +110,7 @@ type WebhookTestEvent struct {
 	WebhookID string `json:"webhook_id"`
 }
 
-// UnknownEvent is the JSON of what this version does not know.
+// UnknownEvent is the JSON of an event that this version does not know.
 type UnknownEvent json.RawMessage
 
 func (UnknownEvent) eventData() {}
@@ -134,7 +134,7 @@ var newEventData = map[EventType]func() EventData{
 	EventWebhookTest:      func() EventData { return new(WebhookTestEvent) },
 }
 
-// eventData reads data as its type says; what it cannot read is unknown, and no reason to refuse the event.
+// eventData reads data as its type says. Data that it cannot read becomes an UnknownEvent: the event is not refused.
 func eventData(kind EventType, data json.RawMessage) EventData {
 	if newData := newEventData[kind]; newData != nil {
 		if known := newData(); json.Unmarshal(data, known) == nil {

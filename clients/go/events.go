@@ -12,16 +12,17 @@ import (
 	"time"
 )
 
-// Event is what happened. A later version of the service may add types and fields: ignore what you do not know.
+// Event is an event of a project. A later version of the service may add types and fields: ignore those that you do not
+// know.
 type Event struct {
-	// ID is the header webhook-id: an event that comes again has the same.
+	// ID is the header webhook-id, the same for every delivery of the event.
 	ID   string    `json:"-"`
 	Type EventType `json:"type"`
 	// Timestamp is when it happened.
 	Timestamp time.Time `json:"timestamp"`
-	// Data is what happened, by its type.
+	// Data has the type that belongs to the type of the event.
 	Data EventData `json:"-"`
-	// Raw is the same as JSON, with the fields that this version does not know.
+	// Raw is the data as JSON, with fields that this version does not know.
 	Raw json.RawMessage `json:"data"`
 }
 
@@ -36,8 +37,8 @@ type EventOptions struct {
 const defaultTolerance = 5 * time.Minute
 
 // VerifyEvent gives the event of a request that the service signed (Standard Webhooks); otherwise it fails with
-// ErrWebhookUnauthenticated. body is the raw body, before it is parsed. The secrets are one whsec_…, or both while one
-// is being replaced. options may be nil.
+// ErrWebhookUnauthenticated. body is the raw body, before it is parsed. The secrets are one whsec_…, or both during a
+// rotation. options may be nil.
 func VerifyEvent(header http.Header, body []byte, secrets []string, options *EventOptions) (*Event, error) {
 	tolerance, now := defaultTolerance, time.Now
 	if options != nil && options.Tolerance != 0 {

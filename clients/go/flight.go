@@ -28,7 +28,7 @@ func takeOff[Result any](ctx context.Context, work func(context.Context) (Result
 	return f
 }
 
-// underway is nil once the work has ended, and where there is no flight.
+// underway is nil if the work has ended, or if there is no flight.
 func (f *flight[Result]) underway() *flight[Result] {
 	if f == nil {
 		return nil
@@ -41,7 +41,7 @@ func (f *flight[Result]) underway() *flight[Result] {
 	}
 }
 
-// wait does nothing where there is no flight, and ends without an error at giveUp.
+// wait returns at once if there is no flight, and without an error at giveUp.
 func (f *flight[Result]) wait(ctx context.Context, giveUp <-chan time.Time) (result Result, err error) {
 	if f == nil {
 		return result, nil

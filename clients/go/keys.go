@@ -18,7 +18,7 @@ import (
 // Algorithm of the signature of an access token (RFC 7518, RFC 8037).
 type Algorithm string
 
-// What the setting tokens.algorithm of the service can be.
+// Values of the service's setting tokens.algorithm.
 const (
 	ES256 Algorithm = "ES256"
 	EdDSA Algorithm = "EdDSA"
@@ -30,11 +30,12 @@ const (
 	askedAgain = time.Minute
 	// patience is how long a fetch may run before calls go on with stale keys.
 	patience = 500 * time.Millisecond
-	// Keys of this age are not used: they may have been withdrawn.
+	// Longest use of a fetched key set: older keys may have been withdrawn.
 	tooOld = time.Hour
 )
 
-// keySet has the published keys, fetched once however many callers wait. Keys that cannot be used are left out.
+// keySet has the published keys, fetched once, no matter how many callers wait. Keys that this version cannot use are
+// left out.
 type keySet struct {
 	fetch func(context.Context) (*PublicKeys, error)
 
@@ -45,7 +46,7 @@ type keySet struct {
 	fetchAgainAt   time.Duration
 	unknownAgainAt time.Duration
 	fetching       *flight[struct{}]
-	// Why the last fetch failed; nil if it did not.
+	// Error of the last fetch; nil if it succeeded.
 	failure error
 }
 
@@ -54,8 +55,9 @@ type verifyingKey struct {
 	verifies  func(signature, data []byte) bool
 }
 
-// find fails while there are no keys, or none that were fetched within the hour. For a kid that is not among the keys it
-// fails if the last fetch did, since the key may be a new one; otherwise the key has no algorithm.
+// find fails without keys that were fetched within the last hour. It fails for an unknown kid if the last fetch failed,
+// since the key may have been published meanwhile; otherwise the key that it returns for an unknown kid has no
+// algorithm.
 func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	fetching, giveUp := s.refreshIfOld(ctx)
 	if _, err := fetching.wait(ctx, giveUp); err != nil {
@@ -73,7 +75,7 @@ func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	return key, nil
 }
 
-// refreshIfOld tells also when calls go on with the keys there are, unless these are too old.
+// refreshIfOld returns also until when a call waits before it uses the cached keys, unless these are too old.
 func (s *keySet) refreshIfOld(ctx context.Context) (fetching *flight[struct{}], giveUp <-chan time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -87,7 +89,7 @@ func (s *keySet) refreshIfOld(ctx context.Context) (fetching *flight[struct{}], 
 	return fetching, time.After(patience - time.Since(fetching.since))
 }
 
-// refreshIfUnknown lets calls that come while the set is being fetched wait for it, since it may have the key.
+// refreshIfUnknown makes calls during a fetch wait for it, since the new set may contain the key.
 func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struct{}] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -132,7 +134,7 @@ func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
 	return none, nil
 }
 
-// fetched fails on a set without a key: that is a fault of the service, which always signs with one.
+// fetched fails on a set without a usable key: the service always publishes one.
 func (s *keySet) fetched(ctx context.Context) (map[string]verifyingKey, error) {
 	published, err := s.fetch(ctx)
 	if err != nil {
@@ -155,7 +157,7 @@ func usable(published []PublicKey) map[string]verifyingKey {
 	return keys
 }
 
-// verifierOf is nil for a key of a kind that this version does not know, or that cannot be read.
+// verifierOf is nil for a key that this version does not know or cannot read.
 func verifierOf(key PublicKey) func(signature, data []byte) bool {
 	switch {
 	case key.Alg == string(ES256) && key.Kty == "EC" && key.Crv == "P-256":
@@ -204,7 +206,7 @@ func rs256(key PublicKey) func(signature, data []byte) bool {
 	}
 }
 
-// number is 0, which no key has, if the text is none.
+// number is 0, which no key has, if the text is not a number.
 func number(text string) *big.Int {
 	bytes, err := fromBase64URL(text)
 	if err != nil {

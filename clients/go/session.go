@@ -12,7 +12,7 @@ import (
 )
 
 // Store keeps the token pair of one session where all processes of a backend find it. The pair is JSON with both
-// tokens: seal it where others can read.
+// tokens: encrypt it if others can read the store.
 type Store interface {
 	// Load gives the pair, or nil if there is none.
 	Load(ctx context.Context) ([]byte, error)
@@ -26,8 +26,8 @@ type SessionOptions struct {
 	Now func() time.Time
 }
 
-// Session is that of one person. It refreshes an expired access token once however many calls wait, in other processes
-// too if they share store and secret. When it is over, calls fail with ErrSessionExpired: log in again.
+// Session is that of one person. It refreshes an expired access token once, no matter how many calls wait, and once
+// over all processes that share store and secret. When it is over, calls fail with ErrSessionExpired: log in again.
 type Session struct {
 	client *Client
 	store  Store
@@ -42,7 +42,7 @@ type Session struct {
 const earlySeconds = 10
 
 // NewSession makes a session. secret is one of your backend, 32 characters or more, the same in all its processes. It
-// makes the Idempotency-Key of a refresh, so that processes that refresh at once get the same pair, and a thief of the
+// makes the Idempotency-Key of a refresh, so that processes that refresh at once get the same pair, but a thief of the
 // refresh token does not. options may be nil.
 func NewSession(client *Client, store Store, secret string, options *SessionOptions) (*Session, error) {
 	keyOf := refreshkey.Of(secret)
@@ -134,7 +134,7 @@ func (s *Session) renew(ctx context.Context, stale string) (string, error) {
 	return renewal.wait(ctx, nil)
 }
 
-// exchange refreshes, unless another process was first and has stored another pair: a used refresh token that is
+// exchange refreshes, unless another process refreshed first and stored a new pair: a used refresh token that is
 // presented later ends the session.
 func (s *Session) exchange(ctx context.Context, stale string) (string, error) {
 	pair, err := s.load(ctx)
@@ -162,7 +162,7 @@ func (s *Session) load(ctx context.Context) (storedPair, error) {
 	if stored == nil {
 		return pair, &Error{Code: ErrSessionExpired, Message: "no session is stored"}
 	}
-	// The cause is left out: it may quote a token.
+	// The cause is dropped, since it may quote a token.
 	err = json.Unmarshal(stored, &pair)
 	if err != nil || pair.AccessToken == "" || pair.RefreshToken == "" || pair.ExpiresAt == 0 {
 		return storedPair{}, &Error{Code: ErrSessionExpired, Message: "the stored session cannot be read"}

@@ -40,7 +40,7 @@ type Options struct {
 	HTTPClient *http.Client
 }
 
-// transport sends operations to one service, within a time limit, and repeats what may be repeated.
+// transport sends operations to one service within a time limit, and repeats those that are safe to repeat.
 type transport struct {
 	url     string
 	timeout time.Duration
@@ -52,7 +52,7 @@ type operation struct {
 	apiKey         Secret
 	idempotencyKey string
 	body           map[string]any
-	// May be sent again when the outcome of a try is unknown.
+	// Whether it is safe to send again when the outcome of a try is unknown.
 	repeatable bool
 }
 
@@ -231,8 +231,8 @@ func mayPass(failure *Error) bool {
 	return slices.Contains(repeatedStatuses, failure.Status) && slices.Contains(repeatedCodes, failure.Code)
 }
 
-// waitBefore the next try is what the service said, or else doubles with each try; the random half keeps many clients
-// from coming back together.
+// waitBefore returns the wait before the next try: as the service said, otherwise doubling with each try. The random
+// half keeps many clients from retrying at the same moment.
 func waitBefore(try int, failure *Error) time.Duration {
 	if wait, said := failure.RetryAfter(); said {
 		return wait
@@ -256,7 +256,7 @@ func wholeNumber(header string) *int {
 	return &number
 }
 
-// The messages do not show the address: it may hold a password.
+// The messages do not contain the address, which may hold a password.
 func serviceURL(address string) (string, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" {

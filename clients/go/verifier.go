@@ -18,11 +18,11 @@ type VerifierOptions struct {
 	Options
 	// Issuer is the setting tokens.issuer of the service; dwar by default.
 	Issuer string
-	// Mode is live or test; live by default: a token of the sandbox proves nothing.
+	// Mode is live or test; live by default. Anyone with a test key can get a test token, so it proves nothing.
 	Mode string
-	// Algorithms is the setting tokens.algorithm of the service; ES256 alone by default.
+	// Algorithms is the setting tokens.algorithm of the service; by default only ES256.
 	Algorithms []Algorithm
-	// TokenTypes is the setting token_type of the project, at+jwt or JWT; at+jwt alone by default.
+	// TokenTypes is the setting token_type of the project, at+jwt or JWT; by default only at+jwt.
 	TokenTypes []string
 	// Leeway is how far the clocks of service and verifier may differ: 30 s by default, at most 5 minutes; NoLeeway
 	// for none.
@@ -31,7 +31,7 @@ type VerifierOptions struct {
 	Now func() time.Time
 }
 
-// NoLeeway is a leeway of nothing.
+// NoLeeway is a leeway of zero.
 const NoLeeway time.Duration = -1
 
 const (
@@ -55,12 +55,12 @@ type Claims struct {
 	ExpiresAt time.Time
 }
 
-// Verifier verifies access tokens without a call per token. It notices a logout or a refresh only when the token
-// expires; where that matters use Client.Validate.
+// Verifier verifies access tokens without a call per token. It does not notice a logout or a refresh until the token
+// expires; where that matters, use Client.Validate.
 //
-// Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
-// kid that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of reach or
-// takes more than half a second to answer.
+// Keep one for the life of the process: it caches the public keys for five minutes, fetches them for an unknown kid at
+// most once a minute, and uses the cached keys for up to an hour while the service does not answer within half a
+// second.
 type Verifier struct {
 	audience   string
 	issuer     string
@@ -115,12 +115,12 @@ func (v *Verifier) Format(state fmt.State, _ rune) {
 	fmt.Fprintf(state, "dwar.Verifier(%s)", v.audience)
 }
 
-// Verify gives the claims of a token that is valid now. It fails with ErrInvalidAccessToken and no status for any
-// other token, with ErrNetwork or the refusal of the service if there are no keys yet, or if the kid of the token is
+// Verify gives the claims of a token that is valid now. It fails with ErrInvalidAccessToken and no status for any other
+// token, and with ErrNetwork or the refusal of the service if there are no keys yet, or if the kid of the token is
 // unknown and the last fetch of the keys failed.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 	parts := strings.Split(token, ".")
-	// Line breaks would be passed over as base64.
+	// The base64 decoder would ignore line breaks.
 	if len(token) > maxTokenLength || len(parts) != 3 || strings.ContainsAny(token, "\r\n") {
 		return nil, invalidToken("not a JWT")
 	}
@@ -153,7 +153,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 	return v.checked(payload)
 }
 
-// takesType does not mind case, nor what may be left out (RFC 7515 section 4.1.9).
+// takesType ignores case, and accepts the type with or without the prefix application/ (RFC 7515 section 4.1.9).
 func (v *Verifier) takesType(typ string) bool {
 	return slices.ContainsFunc(v.tokenTypes, func(taken string) bool {
 		return strings.EqualFold(typ, taken) || strings.EqualFold(typ, "application/"+taken)
@@ -200,7 +200,7 @@ func (v *Verifier) checked(payload map[string]any) (*Claims, error) {
 	}, nil
 }
 
-// object is nil if the part is none. A map, since a struct would take names in other capitals too.
+// object is nil if the part is not an object. It is a map, since a struct would also accept names in other capitals.
 func object(part string) map[string]any {
 	var value map[string]any
 	bytes, err := fromBase64URL(part)

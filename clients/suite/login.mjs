@@ -66,7 +66,7 @@ class World {
     return String(randomInt(9_100_000_000, 9_999_999_999));
   }
 
-  /** The code that this phone got last. */
+  /** The last code that was sent to this phone. */
   async code(phone) {
     const path = `/v1/sandbox/messages?phone=${encodeURIComponent(phone)}`;
     const { messages } = await (await this.service("GET", path)).json();

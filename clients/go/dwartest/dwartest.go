@@ -17,7 +17,7 @@ import (
 	"github.com/dwar-auth/dwar-go"
 )
 
-// Server is a service of its own, with one project.
+// Server is a running service with one project.
 type Server struct {
 	URL       string
 	ProjectID string
@@ -28,7 +28,7 @@ type Server struct {
 	t testing.TB
 }
 
-// Start starts the binary that DWAR_BIN names, or else the dwar of PATH, until the test ends.
+// Start runs the binary that DWAR_BIN names, otherwise the dwar of PATH, until the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	// A signal that ends this process skips t.Cleanup.
@@ -39,7 +39,7 @@ func Start(t testing.TB) *Server {
 		self, err := os.FindProcess(os.Getpid())
 		return errors.Join(err, command.Process.Kill(), self.Signal(syscall.SIGTERM))
 	}
-	// Neither a dwar.toml nor settings of the environment reach it.
+	// It uses neither a dwar.toml nor settings of the environment.
 	command.Dir = t.TempDir()
 	command.Env = []string{
 		"DWAR__DATABASE__URL=memory:", "DWAR__HTTP__ADDRESS=127.0.0.1:0", "DWAR__DASHBOARD__ADDRESS=",

@@ -60,8 +60,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*call, error) {
 	return c, nil
 }
 
-// origin says whether a browser sent the request, which shows in its headers, and whether it may: a browser for a page
-// of ours, and whoever is none.
+// origin says whether a browser sent the request, by its headers, and whether the request is allowed: from a browser
+// only for one of our pages, from any other client always.
 func (h *Handler) origin(r *http.Request) (fromPage, ours bool) {
 	if origins := r.Header.Values("Origin"); len(origins) > 0 {
 		return true, len(origins) == 1 && slices.Contains(h.origins, origins[0])
@@ -72,7 +72,8 @@ func (h *Handler) origin(r *http.Request) (fromPage, ours bool) {
 	return false, true
 }
 
-// foreign refuses another site's page. A page of ours that was opened without https is told why it cannot log in.
+// foreign refuses a page of another site. The message to an own page that was opened without https says why it cannot
+// log in.
 func foreign(r *http.Request) *Refusal {
 	if r.Header.Get("Origin") == "http://"+r.Host && !isLoopback(r.Host) {
 		return errHTTPSRequired
@@ -80,7 +81,8 @@ func foreign(r *http.Request) *Refusal {
 	return errOriginRefused
 }
 
-// context goes on when the person hangs up: what the service was asked for happens all the same, and has to count.
+// context is not cancelled when the client disconnects: the service carries out the call all the same, and it has to be
+// counted.
 func (c *call) context() context.Context { return context.WithoutCancel(c.r.Context()) }
 
 // text is a field of the body, or empty.
@@ -106,7 +108,8 @@ func (c *call) keep(name, value string, seconds int64) {
 	if seconds <= 0 {
 		cookie.MaxAge = -1
 	}
-	// The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone.
+	// The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
+	// cookie of the code.
 	if name != otpCookie {
 		cookie.SameSite = http.SameSiteLaxMode
 	}
@@ -126,7 +129,7 @@ func (c *call) endSession() {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Whoever hung up is told nothing more.
+	// The client may have disconnected.
 	_ = json.NewEncoder(w).Encode(body)
 }
 
@@ -137,7 +140,7 @@ func (h *Handler) accessToken(r *http.Request) string {
 	return h.countingCookie(r, accessCookie)
 }
 
-// bearer says also whether the scheme is Bearer, which counts without a token too (RFC 6750 section 2.1).
+// bearer says also whether the scheme is Bearer, even without a token (RFC 6750 section 2.1).
 func bearer(r *http.Request) (token string, is bool) {
 	words := strings.Fields(r.Header.Get("Authorization"))
 	if len(words) == 0 || !strings.EqualFold(words[0], "Bearer") {
@@ -146,7 +149,7 @@ func bearer(r *http.Request) (token string, is bool) {
 	return strings.Join(words[1:], " "), true
 }
 
-// countingCookie is empty for another site's request that may change something.
+// countingCookie is empty if another site's page may change something with the request.
 func (h *Handler) countingCookie(r *http.Request, name string) string {
 	isSafe := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if _, ours := h.origin(r); !ours && !isSafe {

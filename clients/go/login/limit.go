@@ -14,7 +14,7 @@ const (
 )
 
 // limit allows each address so many sends in any ten minutes, an IPv6 network of 64 bits counting as one address. It
-// remembers 100,000 addresses, and forgets beyond that the one that has sent nothing for longest.
+// remembers 100,000 addresses; above that it forgets the one that has not sent for the longest time.
 type limit struct {
 	most int
 	now  func() time.Time
@@ -27,7 +27,7 @@ func newLimit(most int) *limit {
 	return &limit{most: most, now: time.Now, sends: map[netip.Addr][]time.Time{}}
 }
 
-// take counts a send, or refuses it and says how long to wait. giveBack is for a send that was none.
+// take counts a send, or refuses it and says how long to wait. giveBack takes back a send that failed.
 func (l *limit) take(address netip.Addr) (giveBack func(), err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -20,17 +20,18 @@ type Options struct {
 	// Admit is asked before each send, since the public can ask for messages here: an error refuses, with its own answer
 	// if it is a *Refusal. It may read the body. By default everything is admitted.
 	Admit func(*http.Request) error
-	// ClientAddress is the IP address that asks, or the zero Addr; that of the connection by default. Behind a proxy the
-	// connection is the proxy's, whose codes all people would share: take what your own proxy writes, the last entry of
-	// X-Forwarded-For, never the first, which anybody can send. Without an address a send is not counted by address, and
-	// OnError is told so once.
+	// ClientAddress returns the IP address of the client, or the zero Addr; by default the address of the connection.
+	// Behind a proxy the connection is the proxy's, so that all people would share one limit: take what your own proxy
+	// writes, the last entry of X-Forwarded-For, never the first, which any client can forge. Without an address a send is
+	// not counted by address, and OnError is called once.
 	ClientAddress func(*http.Request) netip.Addr
-	// SendsPerAddress is how many codes an address gets in ten minutes, 30 by default. Raise it for offices and colleges.
+	// SendsPerAddress is how many codes one client address may request in ten minutes, 30 by default. Raise it for offices
+	// and colleges.
 	SendsPerAddress int
 	// LastLine is what each send names as the last line of an SMS; see dwar.WithLastLine.
 	LastLine string
-	// OnError is told of each fault that a person sees as LOGIN_UNAVAILABLE, and once that no address is known. Nothing is
-	// logged by default.
+	// OnError is called for each failure that the person sees as LOGIN_UNAVAILABLE, and once if no address is known.
+	// Nothing is logged by default.
 	OnError func(*http.Request, error)
 }
 
@@ -120,7 +121,7 @@ func (h *Handler) AuthenticateAndRenew(w http.ResponseWriter, r *http.Request) (
 	return h.renewSession(&call{w: w, r: r, fromPage: true})
 }
 
-// CanRenew says whether a renewal may help where Authenticate found nobody.
+// CanRenew says whether a renewal may help after Authenticate found no login.
 func (h *Handler) CanRenew(r *http.Request) bool {
 	_, ok := bearer(r)
 	return !ok && h.countingCookie(r, refreshCookie) != ""

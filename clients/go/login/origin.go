@@ -15,8 +15,8 @@ var (
 // isLoopback says whether browsers keep Secure cookies of this host over plain http; a port may follow it.
 func isLoopback(host string) bool { return loopback.MatchString(host) }
 
-// checkOrigins refuses what is not written as browsers write the origin of a page that can keep the cookies.
-// clients/login/README.md has the rule.
+// checkOrigins refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep the
+// cookies. clients/login/README.md has the rule.
 func checkOrigins(origins []string) error {
 	if len(origins) == 0 {
 		return argumentError("origins must be a list of at least one, such as https://shop.example")

@@ -29,7 +29,7 @@ func newRefusal(status int, code dwar.Code, message string) *Refusal {
 	return &Refusal{Status: status, Code: string(code), Message: message}
 }
 
-// Those that Dwar has too have its codes and sentences.
+// Refusals that Dwar has too have its codes and sentences.
 var (
 	errNotFound         = newRefusal(404, dwar.ErrNotFound, "There is no such resource.")
 	errMethodNotAllowed = newRefusal(405, dwar.ErrMethodNotAllowed, "The resource does not support this method.")
@@ -45,14 +45,14 @@ var (
 	errUnavailable          = newRefusal(503, "LOGIN_UNAVAILABLE", "Login is not possible at the moment.")
 )
 
-// The refusal of the service, for whoever has no refresh token.
+// The refusal of the service, for a request without a refresh token.
 var errSessionExpired = &dwar.Error{
 	Status: 401, Code: dwar.ErrSessionExpired, Message: "The refresh token is expired or invalid.",
 }
 
 var errNobody = &dwar.Error{Code: dwar.ErrInvalidAccessToken, Message: "nobody is logged in"}
 
-// What a person can do something about.
+// Failures that the person can correct or has to know.
 var passedOn = []dwar.Code{
 	dwar.ErrInvalidPhone, dwar.ErrInvalidOTPCode, dwar.ErrOTPRateLimited, dwar.ErrOTPNotFound, dwar.ErrInvalidOTP,
 	dwar.ErrVerifyRateLimited, dwar.ErrSessionExpired,

@@ -44,7 +44,8 @@ func (h *Handler) count(r *http.Request) (giveBack func(), err error) {
 	return func() {}, nil
 }
 
-// verify always names the request of this browser or app, so that a code which a stranger asked for opens nothing here.
+// verify always sends the otp_id of this browser or app, so that a code which another person requested logs in nobody
+// here.
 func (h *Handler) verify(c *call) error {
 	otpID := c.given(otpCookie, "otp_id")
 	if otpID == "" {
@@ -71,7 +72,7 @@ func (h *Handler) refresh(c *call) error {
 	return c.give(tokens)
 }
 
-// renew gives two tabs that refresh at once the same pair.
+// renew returns the same pair to two tabs that refresh at the same time.
 func (h *Handler) renew(c *call) (*dwar.Tokens, error) {
 	token := c.given(refreshCookie, "refresh_token")
 	if token == "" {
@@ -107,7 +108,7 @@ func (c *call) give(tokens *dwar.Tokens) error {
 	return nil
 }
 
-// logout renews an access token that has expired: the service ends a session by a live one.
+// logout renews an expired access token first, since the service ends a session only by a valid one.
 func (h *Handler) logout(c *call) error {
 	err := h.end(c, c.given(accessCookie, "access_token"))
 	if isOver(err) {

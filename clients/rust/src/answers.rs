@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::Secret;
 
-/// What a call gives.
+/// The result of a call.
 pub(crate) trait Answer: DeserializeOwned {
     fn set_request_id(&mut self, id: Option<String>);
 }
@@ -20,7 +20,7 @@ macro_rules! answers {
         #[non_exhaustive]
         pub struct $name {
             $($fields)*
-            /// Identifies the request in the log of the service.
+            /// Id of the request in the service's log.
             #[serde(skip)]
             pub request_id: Option<String>,
         }
@@ -34,7 +34,7 @@ macro_rules! answers {
 }
 
 answers! {
-/// What became of a send or a relay.
+/// The result of a send or a relay.
 pub struct SentCode {
     /// The send, for [`Client::verify`](crate::Client::verify) and [`Client::status`](crate::Client::status).
     pub otp_id: String,
@@ -48,7 +48,7 @@ pub struct SentCode {
     pub expires_in: u64,
 }
 
-/// What became of a send so far.
+/// The status of a send so far.
 pub struct CodeStatus {
     /// The send.
     pub otp_id: String,
@@ -64,18 +64,18 @@ pub struct CodeStatus {
     pub attempts: Vec<DeliveryTry>,
 }
 
-/// The code was right.
+/// The result of a check with the right code.
 pub struct CheckedCode {
     /// Always true.
     #[serde(deserialize_with = "only_true")]
     pub verified: bool,
 }
 
-/// The pair of a session, and whose it is.
+/// The token pair of a session, with its ids.
 pub struct Tokens {
-    /// For calls of the person: a JWT.
+    /// A JWT.
     pub access_token: Secret,
-    /// For the next pair, once.
+    /// Valid for one refresh.
     pub refresh_token: Secret,
     /// `Bearer`.
     pub token_type: String,
@@ -119,15 +119,15 @@ pub struct Identity {
     pub id: String,
     /// Begins with `+91`.
     pub phone: String,
-    /// The first login.
+    /// Time of the first login.
     pub created_at: DateTime<Utc>,
-    /// The last one.
+    /// Time of the last login.
     pub last_verified_at: DateTime<Utc>,
 }
 
 /// The person was erased.
 pub struct DeletedIdentity {
-    /// Who it was.
+    /// The `identity_id` of the person.
     pub id: String,
     /// Always true.
     #[serde(deserialize_with = "only_true")]
@@ -136,7 +136,7 @@ pub struct DeletedIdentity {
     pub sessions_revoked: u64,
 }
 
-/// What the sandbox kept instead of sending it.
+/// The messages that the sandbox kept instead of sending them.
 pub struct SandboxMessages {
     /// Newest first.
     pub messages: Vec<SandboxText>,
@@ -144,7 +144,7 @@ pub struct SandboxMessages {
 
 /// The keys that access tokens are signed with.
 pub struct PublicKeys {
-    /// Entries that are no key are left out.
+    /// Entries that are not keys are left out.
     #[serde(deserialize_with = "readable")]
     pub keys: Vec<PublicKey>,
 }
@@ -195,7 +195,7 @@ pub struct PublicKey {
     pub purpose: String,
     /// `ES256`, `EdDSA` or `RS256`.
     pub alg: String,
-    /// Which key: tokens name it.
+    /// Key id, as in the header of a token.
     pub kid: String,
     /// `P-256` or `Ed25519`.
     pub crv: Option<String>,
@@ -209,7 +209,7 @@ pub struct PublicKey {
     pub e: Option<String>,
 }
 
-/// An answer that says `false` here is none that this version knows.
+/// An answer with `false` here is one that this version does not know.
 fn only_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match bool::deserialize(deserializer)? {
         true => Ok(true),

@@ -13,8 +13,8 @@ use crate::{Code, Error, Result};
 
 /// Calls the operations of a service. Keep one for the life of the process; clones share its connections.
 ///
-/// A call takes at most 30 s, repetitions and waits included. What may be repeated is sent up to three times within
-/// that, after `Retry-After` or a quarter and half a second: reads, [`validate`](Self::validate), and
+/// A call takes at most 30 s, repetitions and waits included. Operations that are safe to repeat are sent up to three
+/// times within that, after `Retry-After` or a quarter and half a second: reads, [`validate`](Self::validate), and
 /// [`send`](Self::send), [`relay`](Self::relay) and [`refresh`](Self::refresh) with the same `Idempotency-Key`.
 /// [`verify`](Self::verify), [`check`](Self::check), [`logout`](Self::logout) and
 /// [`delete_identity`](Self::delete_identity) are sent once, since a lost answer may have taken effect.
@@ -31,8 +31,7 @@ impl Client {
     /// A client of the service at an address such as `https://otp.example.com`; plain http only on loopback. The API
     /// key, `svc_live_…` or `svc_test_…`, belongs on a server.
     ///
-    /// # Errors
-    /// [`Code::Argument`] for an address or a key that is none.
+    /// # Errors [`Code::Argument`] for an invalid address or key.
     pub fn new(address: &str, api_key: &str) -> Result<Self> {
         let mut api_key = visible_ascii(api_key, "the API key")?;
         api_key.set_sensitive(true);
@@ -41,14 +40,13 @@ impl Client {
 
     /// Replaces the time limit of 30 s.
     ///
-    /// # Errors
-    /// [`Code::Argument`] for none, or more than 10 minutes.
+    /// # Errors [`Code::Argument`] for zero, or more than 10 minutes.
     pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
         Ok(Self { transport: self.transport.with_timeout(timeout)?, ..self })
     }
 
-    /// Replaces the HTTP client by what this builder makes, for TLS, certificates or a proxy of your own. It follows no
-    /// redirect and repeats nothing, whatever the builder says, and gives no loopback traffic to a proxy.
+    /// Replaces the HTTP client with the one of this builder, for TLS, certificates or a proxy of your own. Even so it
+    /// follows no redirect, repeats nothing, and sends no loopback traffic to a proxy.
     ///
     /// # Errors
     /// [`Code::NetworkError`] if the builder refuses.
@@ -57,13 +55,13 @@ impl Client {
     }
 
     /// Sends a fresh code, which replaces the current one of the phone. The last line is that of an SMS, a domain or an
-    /// app hash that the project allows; without one the project's own stands there.
+    /// app hash that the project allows; without one, the project's own line is used.
     pub async fn send(&self, phone: &str, last_line: Option<&str>) -> Result<SentCode> {
         self.send_with_key(phone, last_line, &new_key()).await
     }
 
-    /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition of one intent, 1 to 255
-    /// visible ASCII characters.
+    /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition: 1 to 255 visible ASCII
+    /// characters.
     pub async fn send_with_key(
         &self,
         phone: &str,
@@ -77,7 +75,7 @@ impl Client {
         self.write("/v1/otp/send", body, idempotency_key).await
     }
 
-    /// Sends a code that you made yourself and check yourself: 4 to 10 digits, valid for 60 to 3600 seconds.
+    /// Sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600 seconds.
     pub async fn relay(&self, phone: &str, code: &str, expires_in: Duration) -> Result<SentCode> {
         self.relay_with_key(phone, code, expires_in, &new_key()).await
     }
@@ -95,18 +93,19 @@ impl Client {
         self.write("/v1/otp/relay", body, idempotency_key).await
     }
 
-    /// What became of a send so far.
+    /// The status of a send so far.
     pub async fn status(&self, otp_id: &str) -> Result<CodeStatus> {
         self.call(Operation::get(format!("/v1/otp/status/{}", segment(otp_id)))).await
     }
 
-    /// Checks the code that the person entered. The right one works once and starts a session. With the `otp_id` of
-    /// [`send`](Self::send) it is checked against that request alone, without one against the current one of the phone.
+    /// Verifies the code that the person entered. The right code is accepted once and starts a session. With the
+    /// `otp_id` of [`send`](Self::send), only the code of that request is accepted; without one, the current code of
+    /// the phone.
     pub async fn verify(&self, phone: &str, code: &str, otp_id: Option<&str>) -> Result<Tokens> {
         self.call(Operation::post("/v1/otp/verify", guess(phone, code, otp_id)?)).await
     }
 
-    /// [`verify`](Self::verify) without a session. The right code works once.
+    /// [`verify`](Self::verify) without a session. The right code is accepted once.
     pub async fn check(
         &self,
         phone: &str,
@@ -122,8 +121,8 @@ impl Client {
         self.call(Operation::post("/v1/session/validate", body).repeatable()).await
     }
 
-    /// Exchanges a refresh token for a new pair; both old tokens end at once. A [`Session`](crate::Session) does this
-    /// for you, once however many calls wait.
+    /// Exchanges a refresh token for a new pair; both old tokens stop working at once. A [`Session`](crate::Session)
+    /// does this for you, once for all calls that wait.
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens> {
         self.refresh_with_key(refresh_token, &new_key()).await
     }
@@ -138,7 +137,7 @@ impl Client {
         self.write("/v1/session/refresh", body, idempotency_key).await
     }
 
-    /// Ends the session of an access token, both of its tokens at once.
+    /// Ends the session of an access token: both of its tokens stop working at once.
     pub async fn logout(&self, access_token: &str) -> Result<EndedSession> {
         let body = json!({ "access_token": access_token });
         self.call(Operation::post("/v1/session/logout", body)).await
@@ -154,12 +153,12 @@ impl Client {
         self.call(Operation::get(format!("/v1/identity?{}", query(phone)?))).await
     }
 
-    /// Erases a person, the sessions included.
+    /// Erases a person and their sessions.
     pub async fn delete_identity(&self, id: &str) -> Result<DeletedIdentity> {
         self.call(Operation::delete(format!("/v1/identity/{}", segment(id)))).await
     }
 
-    /// With a test key: what would have been sent to this phone, newest first, at most 50.
+    /// With a test key: the messages to this phone that were not sent, newest first, at most 50.
     pub async fn sandbox_messages(&self, phone: &str) -> Result<SandboxMessages> {
         self.call(Operation::get(format!("/v1/sandbox/messages?{}", query(phone)?))).await
     }
@@ -186,7 +185,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The one operation without an API key.
+/// The only operation without an API key.
 pub(crate) async fn public_keys(transport: &Transport) -> Result<PublicKeys> {
     transport.send(&Operation::get("/.well-known/jwks.json")).await
 }
@@ -203,7 +202,7 @@ fn query(phone: &str) -> Result<String> {
     Ok(format!("phone={}", checked(phone)?.replace('+', "%2B")))
 }
 
-/// Refuses what cannot be a number; which numbers there are, the service knows.
+/// Refuses text that cannot be a phone number. Only the service knows which numbers are valid.
 fn checked(phone: &str) -> Result<&str> {
     let digits = phone.strip_prefix('+').unwrap_or(phone);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

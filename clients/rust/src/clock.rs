@@ -25,8 +25,8 @@ impl Default for Clock {
     }
 }
 
-/// Measures time that has passed. A clock that is set back takes nothing away, and the time that a machine slept counts,
-/// for which many monotonic clocks stand still.
+/// Measures elapsed time. A clock that is set back does not reduce it, and time counts during which the machine slept,
+/// unlike with many monotonic clocks.
 pub(crate) struct ElapsedTime {
     clock: Clock,
     wall: DateTime<Utc>,

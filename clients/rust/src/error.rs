@@ -10,13 +10,14 @@ use tokio::time::error::Elapsed;
 
 use crate::Secret;
 
-/// What a call of this crate gives.
+/// Result of a call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of another kind: what a [`Store`](crate::Store) fails with.
+/// An error of another crate, such as that of a [`Store`](crate::Store).
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Why a call failed. A code does not change between versions; printed it is its name in the API, `INVALID_OTP`.
+/// Code of a failure. Codes do not change between versions; a code prints as its name in the API, such as
+/// `INVALID_OTP`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -76,7 +77,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why a call failed. Printed it shows no key, code or token.
+/// Why a call failed. Its printed form contains no key, code or token.
 ///
 /// There is no status if this crate raised it: [`Code::InvalidPhone`] (the text cannot be a number; nothing was sent),
 /// [`Code::NetworkError`], [`Code::Argument`], [`Code::StoreFailed`], [`Code::InvalidAccessToken`] of a
@@ -118,17 +119,17 @@ impl Error {
         Some(self.0.answer.as_ref()?.status)
     }
 
-    /// Identifies the request in the log of the service.
+    /// Id of the request in the service's log.
     pub fn request_id(&self) -> Option<&str> {
         self.0.answer.as_ref()?.request_id.as_deref()
     }
 
-    /// How long to wait before the next try, if the service said so.
+    /// How long to wait before the next try, from `Retry-After`, if the service sent it.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.answer.as_ref()?.retry_after.map(|seconds| Duration::from_secs(seconds.into()))
     }
 
-    /// How many guesses or sends are left, from `RateLimit-Remaining`, if the service said so.
+    /// Remaining guesses or sends, from `RateLimit-Remaining`, if the service sent it.
     pub fn remaining(&self) -> Option<u32> {
         self.0.answer.as_ref()?.remaining
     }
@@ -161,13 +162,13 @@ impl Error {
         Self::of(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
     }
 
-    /// Of an answer with the status 200 that has not what it should have.
+    /// Error for an answer with the status 200 that lacks a required field.
     pub(crate) fn incomplete(message: &str) -> Self {
         let answer = Answer { status: 200, ..Answer::default() };
         Self::of(Code::UnknownError, message.into(), Some(answer), None)
     }
 
-    /// Of an answer that is not the one that was asked for.
+    /// Error for an answer with any other status.
     pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
         #[derive(Deserialize)]
         struct Refused {

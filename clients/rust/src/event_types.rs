@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use crate::Mode;
 
-/// What happened, by the `type` of the event: docs/events.md lists them. Those of a relay tell of a code that you made
+/// Data of an event, by its `type`; docs/events.md lists them. Events of a relay are about a code that you made
 /// yourself.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", content = "data")]
@@ -42,22 +42,22 @@ pub enum EventData {
     /// The balance fell below the threshold of the project.
     #[serde(rename = "wallet.low")]
     WalletLow(WalletEvent),
-    /// Another address of the project kept failing.
+    /// Another endpoint of the project was disabled after failing for too long.
     #[serde(rename = "endpoint.disabled")]
     EndpointDisabled(EndpointEvent),
-    /// A provider's receipts report far more failures than before.
+    /// A provider's receipts report many more failures than before.
     #[serde(rename = "provider.failing")]
     ProviderFailing(ProviderEvent),
-    /// Something of the project needs a person.
+    /// An alert of the project was opened.
     #[serde(rename = "alert.opened")]
     AlertOpened(AlertEvent),
-    /// It is over.
+    /// An alert of the project was resolved.
     #[serde(rename = "alert.resolved")]
     AlertResolved(AlertEvent),
-    /// Somebody tests whether this address answers.
+    /// A test of this endpoint, on request.
     #[serde(rename = "webhook.test")]
     WebhookTest(WebhookTestEvent),
-    /// What this version does not know.
+    /// An event that this version does not know.
     #[serde(skip)]
     Unknown(Value),
 }
@@ -68,9 +68,9 @@ macro_rules! event_data {
         #[derive(Clone, Debug, Deserialize)]
         #[non_exhaustive]
         pub struct $kind {
-            /// Whose event it is.
+            /// Project of the event.
             pub project_id: String,
-            /// Of whose key.
+            /// Mode of the event.
             pub mode: Mode,
             $(#[doc = $text] pub $field: $of,)*
         }

@@ -14,11 +14,11 @@ use crate::{Code, Error, Result};
 
 const TOLERANCE: Duration = Duration::from_secs(300);
 
-/// What happened. A later version of the service may add types and fields: ignore what you do not know.
+/// An event of a project. A later version of the service may add types and fields: ignore those that you do not know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// The header `webhook-id`: an event that comes again has the same.
+    /// The header `webhook-id`, the same for every delivery of the event.
     pub id: String,
     /// Such as `otp.sent`.
     pub kind: String,
@@ -26,7 +26,7 @@ pub struct Event {
     pub timestamp: Option<DateTime<Utc>>,
     /// The same as `kind`, with what is told of it.
     pub data: EventData,
-    /// The same as JSON, with the fields that this version does not know.
+    /// The data as JSON, with fields that this version does not know.
     pub raw: Value,
 }
 
@@ -47,10 +47,9 @@ pub struct EventVerifier {
 }
 
 impl EventVerifier {
-    /// The secrets are one `whsec_…`, or both while one is being replaced.
+    /// The secrets are one `whsec_…`, or both during a rotation.
     ///
-    /// # Errors
-    /// [`Code::Argument`] for a text that is no secret.
+    /// # Errors [`Code::Argument`] for a text that is not a secret.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let keys = secrets.into_iter().map(key).collect::<Option<Vec<_>>>();
         let keys =

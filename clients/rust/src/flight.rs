@@ -32,7 +32,7 @@ impl<T: Clone + Send + Sync + 'static> Flight<T> {
             Err(Error::new(Code::NetworkError, "the work that was waited for did not end"))
         })
     }
-    /// The same, but nothing once the work has run for so long.
+    /// Like `wait`, but returns nothing after this time, while the work continues.
     pub async fn wait_for(self, patience: Duration) -> Result<Option<T>> {
         match timeout_at(self.since + patience, self.wait()).await {
             Ok(result) => result.map(Some),

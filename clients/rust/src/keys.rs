@@ -35,10 +35,10 @@ const CACHED_FOR: Duration = Duration::from_secs(300);
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
 /// How long a fetch may run before calls go on with stale keys.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Keys of this age are not used: they may have been withdrawn.
+/// Longest use of a fetched key set: older keys may have been withdrawn.
 const TOO_OLD: Duration = Duration::from_secs(3600);
 
-/// The published keys, fetched once however many callers wait. Keys that cannot be used are left out.
+/// The published keys, fetched once, no matter how many callers wait. Keys that this version cannot use are left out.
 pub(crate) struct KeySet {
     pub transport: Transport,
     cache: Mutex<Cache>,
@@ -53,7 +53,7 @@ struct Cache {
     fetch_again_at: Duration,
     unknown_again_at: Duration,
     fetching: Option<Flight<()>>,
-    /// Why the last fetch failed, if it did.
+    /// Error of the last fetch, if it failed.
     failure: Option<Error>,
 }
 
@@ -71,8 +71,8 @@ impl KeySet {
         Self { transport, cache: Mutex::new(cache) }
     }
 
-    /// Fails while there are no keys, or none that were fetched within the hour. For a kid that is not among the keys it
-    /// fails if the last fetch did, since the key may be a new one.
+    /// Fails without keys that were fetched within the last hour. Fails for an unknown `kid` if the last fetch failed,
+    /// since the key may have been published meanwhile.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Result<Option<Arc<VerifyingKey>>> {
         if let Some(fetching) = self.refresh_if_too_old() {
             fetching.wait().await?;
@@ -100,14 +100,14 @@ impl KeySet {
         (cache.clock.now() >= cache.fetch_again_at).then(|| self.refresh(&mut cache))
     }
 
-    /// Calls that come while the set is being fetched wait for it, since it may have the key.
+    /// Calls during a fetch wait for it, since the new set may contain the key.
     fn refresh_if_unknown(self: &Arc<Self>, kid: &str) -> Option<Flight<()>> {
         let mut cache = self.cache();
         if cache.keys.contains_key(kid) {
             return None;
         }
         let now = cache.clock.now();
-        // A fetch that panicked, or whose runtime was shut down, is over and still here.
+        // A fetch that panicked, or whose runtime was shut down, has ended but is still stored.
         let is_lost = cache.fetching.as_ref().is_some_and(Flight::is_over);
         if now < cache.unknown_again_at && !is_lost {
             return cache.fetching.clone();
@@ -156,7 +156,7 @@ impl Cache {
     }
 }
 
-/// A public key, for its own algorithm alone.
+/// A public key, used only with its own algorithm.
 pub(crate) enum VerifyingKey {
     Es256(UnparsedPublicKey<Vec<u8>>),
     EdDsa(UnparsedPublicKey<Vec<u8>>),
@@ -181,7 +181,7 @@ impl VerifyingKey {
     }
 }
 
-/// A set without such a key is a fault of the service, which always signs with one.
+/// Refuses a set without a usable key: the service always publishes one.
 fn all_usable(published: &PublicKeys) -> Result<Keys> {
     let keys: Keys = published.keys.iter().filter_map(usable).collect();
     if keys.is_empty() {
@@ -195,7 +195,7 @@ fn usable(key: &PublicKey) -> Option<(String, Arc<VerifyingKey>)> {
     Some((key.kid.clone(), Arc::new(verifying)))
 }
 
-/// Nothing for a key of a kind that this version does not know, or that cannot be read.
+/// Nothing for a key that this version does not know or cannot read.
 fn verifying_key(key: &PublicKey) -> Option<VerifyingKey> {
     match (key.alg.as_str(), key.kty.as_str(), key.crv.as_deref()) {
         ("ES256", "EC", Some("P-256")) => {

@@ -26,7 +26,7 @@ pub use event_types::{
 };
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;
-/// What [`Client::with_http`] takes the builder of.
+/// The crate whose builder [`Client::with_http`] takes.
 pub use reqwest;
 pub use secret::Secret;
 pub use session::{Session, Store};

@@ -14,8 +14,8 @@ const MIN_SECRET_LENGTH: usize = 32;
 /// An access token with less time left than this is refreshed before it is used.
 const EARLY_SECONDS: i64 = 10;
 
-/// Keeps the token pair of one session where all processes of a backend find it. The pair is JSON with both tokens: seal
-/// it where others can read.
+/// Keeps the token pair of one session where all processes of a backend find it. The pair is JSON with both tokens:
+/// encrypt it if others can read the store.
 pub trait Store: Send + Sync + 'static {
     /// The pair, if there is one.
     fn load(&self) -> impl Future<Output = std::result::Result<Option<String>, BoxError>> + Send;
@@ -24,9 +24,9 @@ pub trait Store: Send + Sync + 'static {
     fn save(&self, pair: &str) -> impl Future<Output = std::result::Result<(), BoxError>> + Send;
 }
 
-/// The session of one person. It refreshes an expired access token once however many calls wait, in other processes too
-/// if they share store and secret; a refresh goes on when the calls that wait are dropped. When the session is over, calls
-/// fail with [`Code::SessionExpired`]: log in again.
+/// The session of one person. It refreshes an expired access token once, no matter how many calls wait, and once over
+/// all processes that share store and secret; a refresh goes on when the calls that wait are dropped. When the session
+/// is over, calls fail with [`Code::SessionExpired`]: log in again.
 pub struct Session<S> {
     shared: Arc<Shared<S>>,
     renewal: Mutex<Option<Flight<Secret>>>,
@@ -61,8 +61,8 @@ impl Pair {
 }
 
 impl<S: Store> Session<S> {
-    /// A session whose secret is one of your backend, 32 characters or more, the same in all its processes. It makes the
-    /// `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a thief of the
+    /// A session whose secret is one of your backend, 32 characters or more, the same in all its processes. It makes
+    /// the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, but a thief of the
     /// refresh token does not.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<S: Store> Session<S> {
 }
 
 impl<S: Store> Shared<S> {
-    /// Refreshes, unless another process was first and has stored another pair: a used refresh token that is presented
+    /// Refreshes, unless another process refreshed first and stored a new pair: a used refresh token that is presented
     /// later ends the session.
     async fn exchange(&self, stale: &str) -> Result<Secret> {
         let pair = self.load().await?;
@@ -161,7 +161,7 @@ impl<S: Store> Shared<S> {
         let stored = self.store.load().await.map_err(Error::store)?;
         let stored =
             stored.ok_or_else(|| Error::new(Code::SessionExpired, "no session is stored"))?;
-        // The cause is left out: it may quote a token.
+        // The cause is dropped, since it may quote a token.
         serde_json::from_str(&stored)
             .ok()
             .filter(Pair::is_whole)

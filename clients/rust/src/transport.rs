@@ -17,11 +17,11 @@ const USER_AGENT: &str = concat!("dwar-client/", env!("CARGO_PKG_VERSION"), " (r
 const MAX_TRIES: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-/// Shorter than the service keeps a silent connection, so that none is used as it is closed.
+/// Shorter than the service keeps an idle connection, so that no call uses one that is being closed.
 const MAX_IDLE: Duration = Duration::from_secs(20);
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
-/// Sends operations to one service, within a time limit, and repeats what may be repeated.
+/// Sends operations to one service within a time limit, and repeats those that are safe to repeat.
 #[derive(Clone)]
 pub(crate) struct Transport {
     pub url: String,
@@ -36,7 +36,7 @@ pub(crate) struct Operation {
     body: Option<Value>,
     api_key: Option<HeaderValue>,
     idempotency_key: Option<HeaderValue>,
-    /// May be sent again when the outcome of a try is unknown.
+    /// Whether it is safe to send again when the outcome of a try is unknown.
     repeatable: bool,
 }
 
@@ -152,9 +152,9 @@ fn build(builder: ClientBuilder, is_loopback: bool) -> Result<Http> {
         .user_agent(USER_AGENT)
         // A redirect would take the API key to another address.
         .redirect(redirect::Policy::none())
-        // What is repeated is decided here.
+        // This transport decides itself what to repeat.
         .retry(retry::never());
-    // A proxy would be told everything in the clear.
+    // With plain http a proxy would see the API key.
     let builder = if is_loopback { builder.no_proxy() } else { builder };
     builder.build().map_err(Error::network)
 }
@@ -186,7 +186,7 @@ fn may_pass(failure: &Error) -> bool {
     }
 }
 
-/// Doubles with each try; the random half keeps many clients from coming back together.
+/// Doubles with each try; the random half keeps many clients from retrying at the same moment.
 fn random_wait(tries: u32) -> Duration {
     let half = FIRST_WAIT * (1 << (tries - 1)) / 2;
     let [random, ..] = random_uuid().into_bytes();
@@ -198,7 +198,7 @@ pub(crate) fn random_uuid() -> Uuid {
     Uuid::new_v4()
 }
 
-/// The messages do not show the address: it may hold a password.
+/// The messages do not contain the address, which may hold a password.
 fn service_url(address: &str) -> Result<Url> {
     let url = Url::parse(address)
         .ok()

@@ -14,13 +14,13 @@ use crate::{Code, Error, Result};
 const MAX_LEEWAY: Duration = Duration::from_secs(300);
 const MAX_TOKEN_LENGTH: usize = 4096;
 
-/// Which API key started a session.
+/// Mode of the API key that started a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// A person with a phone.
+    /// A live key: the person has received a code on the phone.
     Live,
-    /// The sandbox, which proves nothing.
+    /// A test key, which proves nothing.
     Test,
 }
 
@@ -36,7 +36,7 @@ pub enum TokenType {
     Jwt,
 }
 
-/// What an access token says (RFC 9068).
+/// Claims of an access token (RFC 9068).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Claims {
@@ -58,12 +58,12 @@ pub struct Claims {
     pub expires_at: DateTime<Utc>,
 }
 
-/// Verifies access tokens without a call per token. It notices a logout or a refresh only when the token expires; where
-/// that matters use [`Client::validate`](crate::Client::validate).
+/// Verifies access tokens without a call per token. It does not notice a logout or a refresh until the token expires;
+/// where that matters, use [`Client::validate`](crate::Client::validate).
 ///
-/// Keep one for the life of the process, or clones of it: it caches the public keys for five minutes, asks at most once
-/// a minute for a `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is
-/// out of reach or takes more than half a second to answer.
+/// Keep one for the life of the process, or clones of it: it caches the public keys for five minutes, fetches them for
+/// an unknown `kid` at most once a minute, and uses the cached keys for up to an hour while the service does not answer
+/// within half a second.
 #[derive(Clone)]
 pub struct Verifier {
     audience: String,
@@ -77,11 +77,10 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of live tokens of one project, whose id is the audience: ES256 alone, issued by `dwar`, with a leeway
+    /// A verifier of live tokens of one project, whose id is the audience: only ES256, issued by `dwar`, with a leeway
     /// of 30 s. Fetching the keys takes at most 5 s.
     ///
-    /// # Errors
-    /// [`Code::Argument`] for an address that is none, or no audience.
+    /// # Errors [`Code::Argument`] for an invalid address, or an empty audience.
     pub fn new(address: &str, audience: &str) -> Result<Self> {
         if audience.is_empty() {
             return Err(Error::argument("the audience must be the id of the project"));
@@ -101,8 +100,7 @@ impl Verifier {
 
     /// Replaces the time limit of 5 s for fetching the keys.
     ///
-    /// # Errors
-    /// [`Code::Argument`] for none, or more than 10 minutes.
+    /// # Errors [`Code::Argument`] for zero, or more than 10 minutes.
     pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
         let transport = self.keys.transport.clone().with_timeout(timeout)?;
         Ok(self.with_transport(transport))
@@ -267,7 +265,7 @@ fn seconds(object: &Map<String, Value>, name: &str) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_millis(millis as i64)
 }
 
-/// Without regard to case, or to what may be left out (RFC 7515 section 4.1.9).
+/// Ignores case, and accepts the type with or without the prefix `application/` (RFC 7515 section 4.1.9).
 fn token_type(typ: &str) -> Option<TokenType> {
     let typ = typ.to_ascii_lowercase();
     match typ.strip_prefix("application/").unwrap_or(&typ) {

@@ -26,8 +26,8 @@ export interface DwarOptions extends TransportOptions {
 
 export interface WriteOptions extends CallOptions {
   /**
-   * 1 to 255 visible ASCII characters, the same for every repetition of one intent. Without it each call makes its own
-   * and uses it for its own repetitions.
+   * 1 to 255 visible ASCII characters, the same for every repetition of one send, relay or refresh. Without it, each
+   * call makes its own key for its own repetitions.
    */
   idempotencyKey?: string;
 }
@@ -35,9 +35,9 @@ export interface WriteOptions extends CallOptions {
 /**
  * Calls a Dwar service. Every method rejects with a `DwarError`.
  *
- * What may be repeated is sent up to three times within the time limit, after `Retry-After` or a quarter and half a
- * second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`, `check`,
- * `logout` and `deleteIdentity` are sent once, since a lost answer may have taken effect.
+ * Operations that are safe to repeat are sent up to three times within the time limit, after `Retry-After` or a quarter
+ * and half a second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`,
+ * `check`, `logout` and `deleteIdentity` are sent once, since a lost answer may have taken effect.
  */
 export class Dwar {
   readonly #transport: Transport;
@@ -49,47 +49,47 @@ export class Dwar {
     this.#transport = new Transport(options);
   }
 
-  /** Sends a fresh code, which replaces the phone's current one. */
+  /** Sends a new code, which replaces the phone's current one. */
   async send(body: SendBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
     return this.#write("/v1/otp/send", phoned(body), "otpId", options, idempotencyKey ?? crypto.randomUUID());
   }
 
-  /** Sends a code that you made yourself and check yourself. */
+  /** Sends a code that you make and verify yourself. */
   async relay(body: RelayBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
     return this.#write("/v1/otp/relay", phoned(body), "otpId", options, idempotencyKey ?? crypto.randomUUID());
   }
 
-  /** What became of a send so far. */
+  /** The status of a send so far. */
   async status(otpId: string, options?: CallOptions): Promise<Answer<CodeStatus>> {
     return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otpId", options);
   }
 
-  /** Checks the code that the person entered. The right one works once and starts a session. */
+  /** Verifies the code that the person entered. The right code is accepted once and starts a session. */
   async verify(body: VerifyBody, options?: CallOptions): Promise<Answer<Tokens>> {
     return this.#write("/v1/otp/verify", phoned(body), "accessToken", options);
   }
 
-  /** Checks the code that the person entered, without a session. The right one works once. */
+  /** Verifies the code that the person entered, without starting a session. The right code is accepted once. */
   async check(body: VerifyBody, options?: CallOptions): Promise<Answer<CheckedCode>> {
     return this.#write("/v1/otp/check", phoned(body), "verified", options);
   }
 
-  /** Asks the service whether an access token is valid now. It rejects unless it is. */
+  /** Asks the service whether an access token is valid now. Rejects if it is not. */
   async validate(accessToken: string, options?: CallOptions): Promise<Answer<LiveSession>> {
     const body: AccessBody = { accessToken };
     return this.#call("POST", "/v1/session/validate", "valid", options, { body, repeatable: true });
   }
 
   /**
-   * Exchanges a refresh token for a new pair; both old tokens end at once. `Session` does this for you, once however
-   * many calls wait.
+   * Exchanges a refresh token for a new pair; both old tokens stop working at once. `Session` does this for you, once
+   * for all calls that wait.
    */
   async refresh(refreshToken: string, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<Tokens>> {
     const body: RefreshBody = { refreshToken };
     return this.#write("/v1/session/refresh", body, "accessToken", options, idempotencyKey ?? crypto.randomUUID());
   }
 
-  /** Ends the session of an access token, both of its tokens at once. */
+  /** Ends the session of an access token: both of its tokens stop working at once. */
   async logout(accessToken: string, options?: CallOptions): Promise<Answer<EndedSession>> {
     const body: AccessBody = { accessToken };
     return this.#write("/v1/session/logout", body, "revoked", options);
@@ -103,12 +103,12 @@ export class Dwar {
     return this.#call("GET", `/v1/identity?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "id", options);
   }
 
-  /** Erases a person, the sessions included. */
+  /** Erases a person and their sessions. */
   async deleteIdentity(id: string, options?: CallOptions): Promise<Answer<DeletedIdentity>> {
     return this.#call("DELETE", `/v1/identity/${encodeURIComponent(id)}`, "deleted", options);
   }
 
-  /** With a test key: what would have been sent to this phone, newest first, at most 50. */
+  /** With a test key: the messages to this phone that were not sent, newest first, at most 50. */
   async sandboxMessages(phone: string, options?: CallOptions): Promise<Answer<SandboxMessages>> {
     return this.#call("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "messages", options);
   }
@@ -142,17 +142,19 @@ export class Dwar {
   }
 }
 
-/** The one operation that needs no API key. */
+/** The only operation that needs no API key. */
 export const KEYS = { method: "GET", path: "/.well-known/jwks.json", answers: "keys", repeatable: true } as const;
 
-/** Refuses what cannot be a number before anything is sent; which numbers there are, the service knows. */
+/**
+ * Refuses text that cannot be a phone number before anything is sent. Only the service knows which numbers are valid.
+ */
 function phoned<Body extends { phone: string }>(body: Body): Body {
   if (!/^\+?[0-9]+$/.test(body.phone))
     throw new DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91");
   return body;
 }
 
-/** The message does not show the value: it may be a key with a line break at its end. */
+/** The message does not contain the value, which may be a key with a line break at its end. */
 function visibleAscii(name: string, value: string): string {
   if (typeof value !== "string" || !/^[!-~]{1,255}$/.test(value)) throw new TypeError(`${name} must be 1 to 255 visible ASCII characters`);
   return value;

@@ -1,9 +1,9 @@
-/** Clocks jitter and drift by less, in milliseconds. */
+/** Milliseconds. Clocks jitter and drift by less than this. */
 const JUMP_MS = 1000;
 
 /**
- * A clock of the time that has passed, in milliseconds; `wallNow` is in milliseconds since 1970. A clock that is set back takes
- * nothing away, and the time that a machine slept counts, for which many monotonic clocks stand still.
+ * Returns a clock of the elapsed time, in milliseconds; `wallNow` is in milliseconds since 1970. A clock that is set
+ * back does not reduce it, and time counts during which the machine slept, unlike with many monotonic clocks.
  */
 export function elapsedTime(wallNow: () => number): () => number {
   let ahead = wallNow() - performance.now();

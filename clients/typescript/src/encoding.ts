@@ -1,4 +1,4 @@
-/** `Uint8Array<ArrayBuffer>`, in words that TypeScript 5.6 knows too. */
+/** `Uint8Array<ArrayBuffer>`, in a form that TypeScript 5.6 accepts. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
 /** Throws on anything that is not base64 (RFC 4648 section 4). */

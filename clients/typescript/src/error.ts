@@ -51,7 +51,7 @@ export interface ErrorDetails {
 const IS_DWAR_ERROR = Symbol.for("dwar-client.DwarError");
 
 /**
- * Why a call failed. Switch on `code`; `message` is a sentence for people.
+ * Why a call failed. Programs use `code`; `message` is a sentence for people.
  *
  * An error that the client raised itself has no `httpStatus`: `INVALID_PHONE` (the text cannot be a number; nothing was
  * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier`,
@@ -61,17 +61,20 @@ const IS_DWAR_ERROR = Symbol.for("dwar-client.DwarError");
 export class DwarError extends Error {
   override readonly name = "DwarError";
   readonly code: ErrorCode;
-  /** Status of the answer. By the name `status` Express would answer with it, as if it were that of the application. */
+  /** Status of the answer. It is not named `status`, because Express would answer with that status. */
   readonly httpStatus: number | undefined;
-  /** Identifies the request in the service's log. */
+  /** Id of the request in the service's log. */
   readonly requestId: string | undefined;
   /** Seconds to wait before the next try. */
   readonly retryAfter: number | undefined;
-  /** Guesses or sends that are left, from `RateLimit-Remaining`. */
+  /** Remaining guesses or sends, from `RateLimit-Remaining`. */
   readonly remaining: number | undefined;
   readonly #raw: string | undefined;
 
-  /** This package may be there twice, by `import` and by `require`: each knows the errors of the other. */
+  /**
+   * An application may load this package twice, by `import` and by `require`; each copy recognises the errors of the
+   * other.
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== DwarError) return Function.prototype[Symbol.hasInstance].call(this, value);
     return value instanceof Error && IS_DWAR_ERROR in value;
@@ -91,7 +94,7 @@ export class DwarError extends Error {
     this.#raw = details.raw;
   }
 
-  /** The body of the answer, for `UNKNOWN_ERROR`. It is not printed with the error, since it may hold a token. */
+  /** The body of the answer, for `UNKNOWN_ERROR`. It is not printed with the error, since it may contain a token. */
   get raw(): string | undefined {
     return this.#raw;
   }

@@ -1,7 +1,7 @@
-// What happened, by docs/events.md, with names as TypeScript writes them.
+// The events of docs/events.md, with names as TypeScript writes them.
 import type { Channel } from "./types.js";
 
-/** What every event says. */
+/** Members of every event. */
 export interface EventData {
   projectId: string;
   mode: "live" | "test";
@@ -9,9 +9,9 @@ export interface EventData {
 
 export interface OtpEventData extends EventData {
   otpId: string;
-  /** Which carried the code, or was tried last. */
+  /** The channel that carried the code, or was tried last. */
   channel: Channel | null;
-  /** Masked unless the endpoint wants it whole; nothing once the person is erased. */
+  /** Masked, unless the endpoint gets full numbers; nothing after the person was erased. */
   phone: string | null;
 }
 
@@ -44,10 +44,10 @@ export interface ProviderEventData extends EventData {
 }
 
 export interface AlertEventData extends EventData {
-  /** What needs a person, such as `wallet_empty`. */
+  /** Kind of the alert, such as `wallet_empty`. */
   alert: string;
   severity: "page" | "ticket";
-  /** Nothing unless it is about an endpoint. */
+  /** Only for alerts about an endpoint. */
   webhookId: string | null;
   /** RFC 3339 in UTC. */
   since: string;
@@ -58,7 +58,7 @@ export interface WebhookTestData extends EventData {
 }
 
 export interface EventOf<Type extends string, Data extends EventData> {
-  /** The header `webhook-id`: an event that comes again has the same. */
+  /** The header `webhook-id`, the same for every delivery of the event. */
   id: string;
   type: Type;
   /** When it happened, RFC 3339 in UTC. */
@@ -66,7 +66,7 @@ export interface EventOf<Type extends string, Data extends EventData> {
   data: Data;
 }
 
-/** What is told of a code: `relay.…` of one that you made yourself. */
+/** Types of events about a code; `relay.…` for a code that you made yourself. */
 export type OtpEventType =
   | "otp.sent"
   | "otp.delivered"
@@ -78,8 +78,8 @@ export type OtpEventType =
   | "relay.failed";
 
 /**
- * What happened: `type` says which `data` there is. A later version of the service may add types and fields: ignore what
- * you do not know, by a `default` for example.
+ * An event; `type` decides which `data` it has. A later version of the service may add types and fields: ignore those
+ * that you do not know, by a `default` for example.
  */
 export type DwarEvent =
   | EventOf<OtpEventType, OtpEventData>

@@ -10,7 +10,7 @@ export interface SignedRequest {
 }
 
 export interface EventOptions {
-  /** `whsec_…`; while a secret is being replaced, both. */
+  /** `whsec_…`; both secrets during a rotation. */
   secret: string | readonly string[];
   /** How old or how far ahead the request may be, in seconds; 300 by default. */
   toleranceSeconds?: number;
@@ -63,7 +63,7 @@ function parse(id: string, body: Bytes): DwarEvent {
       return { id, type, timestamp, data } as DwarEvent;
     }
   } catch {
-    // Refused below, as any other value that is no object.
+    // Refused below, like every value that is not an object.
   }
   throw unauthenticated("it is no JSON object");
 }

@@ -2,21 +2,21 @@ import { Endpoints, type Address, type Admission, type AnswerHeaders, type Endpo
 import type { Body, RequestHead } from "./login/request.js";
 import type { AccessClaims } from "./verifier.js";
 
-/** What is needed of Express's request. */
+/** The members of Express's request that the login uses. */
 export interface ExpressRequest extends AsyncIterable<Uint8Array> {
   method: string;
   /** Below the path where the router is mounted. */
   url: string;
   headers: Record<string, string | string[] | undefined>;
   socket: { remoteAddress?: string | undefined };
-  /** By the `trust proxy` of Express. */
+  /** IP address according to Express's `trust proxy`. */
   ip?: string | undefined;
-  /** What a parser that was there before has made of the body. */
+  /** The body as an earlier parser left it. */
   body?: unknown;
   readableDidRead?: boolean;
 }
 
-/** What is needed of Express's response to renew a session. */
+/** The members of Express's response that a renewal uses. */
 export interface CookieResponse {
   /** A session is not renewed after this. */
   headersSent: boolean;
@@ -24,7 +24,7 @@ export interface CookieResponse {
   appendHeader(name: string, value: string): unknown;
 }
 
-/** What is needed of Express's response. */
+/** The members of Express's response that the login uses. */
 export interface ExpressResponse extends CookieResponse {
   statusCode: number;
   end(body: string): unknown;
@@ -32,11 +32,12 @@ export interface ExpressResponse extends CookieResponse {
 
 export interface ExpressLoginOptions<Request> extends EndpointsOptions {
   /**
-   * The IP address that asks, or nothing; that of the peer by default. Behind a proxy the peer is the proxy, whose codes all
-   * people would share: `(request) => request.ip` there, with Express's `trust proxy` set to what is yours, never to `true`.
+   * The IP address of the client, or nothing; by default the address of the peer. Behind a proxy the peer is the proxy,
+   * so that all people would share one limit: use `(request) => request.ip`, with Express's `trust proxy` set to your
+   * own proxies, never to `true`.
    */
   clientAddress?: (request: Request) => Address | Promise<Address>;
-  /** May refuse a send, for example for want of a captcha in `body`. */
+  /** May refuse a send, for example because `body` has no captcha. */
   admit?: (request: Request, body: Body) => Admission | Promise<Admission>;
 }
 
@@ -44,11 +45,12 @@ export interface ExpressLogin {
   /** `app.use("/login", login.router)` */
   router: (request: ExpressRequest, response: ExpressResponse, next: (error: unknown) => void) => Promise<void>;
   /**
-   * The claims of a valid access token, or nothing. With the response, a session whose access token has ended is renewed by
-   * cookies of this response. Rejects only if it is unknown who asks: there are no keys, or the service does not answer.
+   * The claims of a valid access token, or nothing. With the response, it renews a session whose access token has
+   * expired, by cookies of this response. Rejects only if this cannot be decided: there are no keys, or the service
+   * does not answer.
    */
   authenticate: (request: ExpressRequest, response?: CookieResponse) => Promise<AccessClaims | undefined>;
-  /** Whether a renewal may help where `authenticate` without a response gave nothing. */
+  /** Whether a renewal may help after `authenticate` without a response returned nothing. */
   canRenew: (request: ExpressRequest) => boolean;
 }
 
@@ -86,7 +88,7 @@ function headersOf(response: CookieResponse | undefined): AnswerHeaders | undefi
   };
 }
 
-/** A parser that was there before may have read the body, as text, as bytes or as JSON. */
+/** An earlier parser may have read the body, as text, bytes or JSON. */
 function unread(request: ExpressRequest): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   const { body } = request;
   if (body === undefined || (request.readableDidRead === false && isEmpty(body))) return request;
@@ -94,7 +96,7 @@ function unread(request: ExpressRequest): AsyncIterable<Uint8Array> | Iterable<U
   return [new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))];
 }
 
-/** Parsers of Express 4 leave this where they have not read a body. */
+/** Parsers of Express 4 leave this value if they have not read a body. */
 function isEmpty(body: unknown): boolean {
   return typeof body === "object" && body !== null && Object.keys(body).length === 0;
 }

@@ -4,8 +4,8 @@ export class Flight<Result extends object> {
   #running: { outcome: Promise<Result>; since: number } | undefined;
 
   /**
-   * Work that has run for longer than the limit is given up, since it may never end: an edge runtime stops it together
-   * with the request that began it.
+   * Work that runs for longer than the limit is abandoned, since it may never end: an edge runtime stops it together
+   * with the request that started it.
    */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
@@ -15,13 +15,13 @@ export class Flight<Result extends object> {
     return this.#running !== undefined && this.#left(this.#running.since, this.#limitMs) > 0;
   }
 
-  /** The outcome of the work that runs, or else of this. */
+  /** Waits for the running work, or starts this one. */
   async join(work: () => Promise<Result>): Promise<Result> {
     if (!this.isRunning) return this.#begin(work).outcome;
     return (await this.joinFor(this.#limitMs, work)) ?? this.join(work);
   }
 
-  /** The same, but nothing once the work has run for so long; it goes on. */
+  /** Like `join`, but returns nothing after this time, while the work continues. */
   async joinFor(patienceMs: number, work: () => Promise<Result>): Promise<Result | undefined> {
     const running = this.isRunning ? this.#running! : this.#begin(work);
     let timer: ReturnType<typeof setTimeout>;

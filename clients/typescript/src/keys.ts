@@ -6,7 +6,7 @@ import type { PublicKey, PublicKeys } from "./types.js";
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256";
 
-/** What WebCrypto calls them. */
+/** Names in WebCrypto. */
 const PARAMETERS = {
   ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
   EdDSA: { name: "Ed25519" },
@@ -17,7 +17,7 @@ const CACHED_MS = 300_000;
 const ASKED_AGAIN_MS = 60_000;
 /** How long a fetch may run before calls go on with stale keys. */
 const PATIENCE_MS = 500;
-/** Older keys are not used: they may have been withdrawn. */
+/** Longest use of a fetched key set: older keys may have been withdrawn. */
 const OLDEST_MS = 3_600_000;
 
 interface VerifyingKey {
@@ -27,7 +27,9 @@ interface VerifyingKey {
 
 type Keys = Map<string, VerifyingKey>;
 
-/** The published keys, fetched once however many callers wait. Keys that cannot be used are left out. */
+/**
+ * The published keys, fetched once, no matter how many callers wait. Keys that this version cannot use are left out.
+ */
 export class KeySet {
   readonly #fetch: () => Promise<PublicKeys>;
   readonly #now: () => number;
@@ -36,20 +38,20 @@ export class KeySet {
   #fetchedAt = -Infinity;
   #fetchAgainAt = 0;
   #unknownAgainAt = 0;
-  /** Why the last fetch failed, if it did. */
+  /** Error of the last fetch, if it failed. */
   #failure: unknown;
 
   /** `limitMs` is the longest that a fetch takes. */
   constructor(fetch: () => Promise<PublicKeys>, limitMs: number, now: () => number) {
     this.#fetch = fetch;
     this.#now = elapsedTime(now);
-    // Later than the fetch gives up by itself.
+    // Longer than the time limit of the fetch itself.
     this.#flight = new Flight(limitMs + 1000);
   }
 
   /**
-   * Rejects while there are no keys, or none that were fetched within the hour, and for an unknown `kid` while the last
-   * fetch failed: the key may have been published since.
+   * Rejects without keys that were fetched within the last hour. Rejects for an unknown `kid` if the last fetch failed,
+   * since the key may have been published meanwhile.
    */
   async find(kid: string): Promise<VerifyingKey | undefined> {
     if (this.#areTooOld()) await this.#flight.join(this.#replace);
@@ -60,7 +62,7 @@ export class KeySet {
     return key;
   }
 
-  /** Calls that come while the set is being fetched wait for it, since it may have the key. */
+  /** Calls during a fetch wait for it, since the new set may contain the key. */
   async #askForUnknown(): Promise<void> {
     if (this.#now() >= this.#unknownAgainAt) this.#unknownAgainAt = this.#now() + ASKED_AGAIN_MS;
     else if (!this.#flight.isRunning) return;
@@ -86,7 +88,7 @@ export class KeySet {
   };
 }
 
-/** A set without such a key is a fault of the service, which always signs with one. */
+/** Refuses a set without a usable key: the service always publishes one. */
 async function usable({ keys }: PublicKeys): Promise<Keys> {
   const published = Array.isArray(keys) ? keys.filter(isUsable) : [];
   const all = await Promise.all(published.map((key) => imported(key).catch(() => undefined)));

@@ -1,8 +1,8 @@
 /// <reference types="node" />
 import type { Agent, RequestOptions } from "node:http";
 
-// Bun, Deno and, with NODE_USE_ENV_PROXY or an agent of one's own, Node send every request of `fetch` to proxies, those to
-// loopback too: plain http would show them the API key.
+// Bun, Deno and, with NODE_USE_ENV_PROXY or an agent of one's own, Node send every request of `fetch` to proxies,
+// including those to loopback: with plain http the proxies would see the API key.
 
 /** The `fetch` of this platform, without proxies. */
 export function loopbackFetch(): typeof globalThis.fetch {
@@ -13,21 +13,21 @@ export function loopbackFetch(): typeof globalThis.fetch {
   return (url, init) => (mayUseProxy() ? direct : fetch)(url, init);
 }
 
-/** Whether `fetch` of Node goes by an agent that is not known to connect by itself. It may be another at each call. */
+/** Whether `fetch` of Node uses an agent that may connect through a proxy. The agent may change between calls. */
 function mayUseProxy(): boolean {
   return ["undici.globalDispatcher.1", "undici.globalDispatcher.2"]
     .map((name) => (globalThis as Record<symbol, object | undefined>)[Symbol.for(name)])
     .some((agent) => agent !== undefined && !["Agent", "MockAgent"].includes(agent.constructor.name));
 }
 
-/** `fetch` has no option for it everywhere. An agent of `node:http` takes the place of the environment. */
+/** Not every `fetch` has an option against proxies. An agent of `node:http` ignores those of the environment. */
 function fetchOfNode(): typeof globalThis.fetch {
   let agent: Agent | undefined;
   return async (url, init) => {
-    // No import, since bundlers for other platforms would look for the modules.
+    // Not imported, since bundlers for other platforms would look for the modules.
     const http = process.getBuiltinModule(String(url).startsWith("https:") ? "node:https" : "node:http");
     const { Readable } = process.getBuiltinModule("node:stream");
-    // A connection that is idle for longer may be closed by the service just when it is used.
+    // Shorter than the service keeps an idle connection, so that no call uses one that is being closed.
     agent ??= new http.Agent({ keepAlive: true, timeout: 15_000, proxyEnv: {} });
     return new Promise((resolve, reject) => {
       const asked = http.request(String(url), { ...init, agent } as RequestOptions, (response) => {

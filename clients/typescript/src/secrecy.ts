@@ -1,8 +1,8 @@
 const SECRETS = ["accessToken", "refreshToken", "code", "text"];
 
 /**
- * Leaves secrets out when the answer is printed by `console.log` of Node or Bun. Reading, comparing and
- * `JSON.stringify` are as before.
+ * Leaves secrets out when `console.log` of Node or Bun prints the answer. Reading, comparing and `JSON.stringify` work
+ * as usual.
  */
 export function withoutSecrets<Answer extends object>(answer: Answer): Answer {
   for (const value of Object.values(answer)) {

@@ -14,15 +14,17 @@ interface StoredTokens extends Tokens {
 
 export interface SessionOptions {
   /**
-   * Reads the token pair of this session from the store that your processes share. Nothing, and what cannot be read as a
-   * pair, is `SESSION_EXPIRED`; its own rejection reaches the caller.
+   * Reads the token pair of this session from the store that your processes share. If it returns nothing or no valid
+   * pair, calls reject with `SESSION_EXPIRED`; its own rejection reaches the caller.
    */
   load: () => Promise<string | null | undefined>;
-  /** Replaces it there: JSON, the same for the clients of all languages. Seal it where others can read. */
+  /**
+   * Replaces the stored pair: JSON, the same for the clients of all languages. Encrypt it if others can read the store.
+   */
   save: (pair: string) => Promise<unknown>;
   /**
    * A secret of your backend, 32 characters or more, the same in all its processes. It makes the `Idempotency-Key` of a
-   * refresh, so that processes that refresh at once get the same pair, and a thief of the refresh token does not.
+   * refresh, so that processes that refresh at once get the same pair, but a thief of the refresh token does not.
    */
   secret: string;
   /** Milliseconds since 1970; `Date.now` by default. */
@@ -31,12 +33,13 @@ export interface SessionOptions {
 
 /** An access token with less time left than this is refreshed before it is used. */
 const EARLY_SECONDS = 10;
-/** After so long a refresh is begun again: it has the same key, and so the same answer. */
+/** After this time a refresh is started again. It has the same key, and so gets the same answer. */
 const LIMIT_MS = 10_000;
 
 /**
- * The session of one person. It refreshes an expired access token once however many calls wait, in other processes too
- * if they share store and secret. When the session is over, calls reject with `SESSION_EXPIRED`: log in again.
+ * The session of one person. It refreshes an expired access token once, no matter how many calls wait, and once over
+ * all processes that share store and secret. When the session is over, calls reject with `SESSION_EXPIRED`: log in
+ * again.
  */
 export class Session {
   readonly #dwar: Dwar;
@@ -93,7 +96,10 @@ export class Session {
     return this.#renewal.join(() => this.#exchange(stale));
   }
 
-  /** Whoever was first has stored another pair; a used refresh token that is presented later ends the session. */
+  /**
+   * Another process may have refreshed first and stored a new pair. A used refresh token that is presented later ends
+   * the session.
+   */
   async #exchange(stale: string): Promise<StoredTokens> {
     const tokens = await this.#stored();
     if (tokens.accessToken !== stale) return tokens;
@@ -130,7 +136,7 @@ function pairOf(pair: string): StoredTokens {
     const tokens = JSON.parse(pair, camelCased) as StoredTokens;
     if ([tokens.accessToken, tokens.refreshToken].every(isText) && typeof tokens.expiresAt === "number") return tokens;
   } catch {
-    // Refused below, without what was stored.
+    // Refused below, without quoting the stored text.
   }
   throw new DwarError("SESSION_EXPIRED", "what is stored is no token pair");
 }

@@ -9,11 +9,11 @@ import type { Tokens } from "./types.js";
 export interface TestDwarOptions {
   /** Path of the service's binary: by default `DWAR_BIN`, or `dwar` on the path. */
   binary?: string;
-  /** Further settings, such as `{ DWAR__OTP__LIFETIME_SECONDS: "60" }`. Those of your shell are not taken. */
+  /** Further settings, such as `{ DWAR__OTP__LIFETIME_SECONDS: "60" }`. The settings of your shell are ignored. */
   settings?: Record<string, string>;
 }
 
-/** What a backend under test is configured with, besides its own secret and origin. */
+/** Environment of a backend under test, besides its own secret and origin. */
 export interface TestEnvironment extends Record<string, string> {
   DWAR_URL: string;
   /** A test key. */
@@ -43,16 +43,18 @@ const SETTINGS = {
   DWAR__HTTP__ADDRESS: "127.0.0.1:0",
   DWAR__DASHBOARD__ADDRESS: "",
   DWAR__METRICS__ADDRESS: "off",
-  // A fast run of tests is not an attack.
+  // Many fast calls of tests are not an attack.
   DWAR__LIMITS__TEST__GENERAL_PER_MINUTE: "100000",
   DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE: "100000",
 };
 
-/** Starts a service of its own on a free port of loopback. It keeps everything in memory, and ends with this process. */
+/**
+ * Starts a service for this process on a free port of loopback. It keeps all data in memory and ends with the process.
+ */
 export async function startDwar({ binary, settings }: TestDwarOptions = {}): Promise<TestDwar> {
   const program = binary ?? process.env["DWAR_BIN"] ?? "dwar";
   const env = { PATH: process.env["PATH"], ...SETTINGS, ...settings };
-  // The settings file of the current folder is none of the test's.
+  // The test ignores the settings file of the current folder.
   const service = spawn(program, ["serve", "--config", devNull], { env, stdio: ["ignore", "pipe", "pipe"] });
   const kill = () => void service.kill();
   const ended = new Promise<void>((resolve) => service.once("close", () => resolve()));
@@ -70,12 +72,12 @@ export async function startDwar({ binary, settings }: TestDwarOptions = {}): Pro
   }
 }
 
-/** A signal ends Node without the event `exit`. What is given back calls it off. */
+/** A signal ends Node without the event `exit`. Returns a function that cancels this. */
 function endWithThisProcess(kill: () => void): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const killed = (signal: NodeJS.Signals) => {
     kill();
-    // The last listener passes the signal on, which it has kept from ending this process.
+    // Listeners keep the signal from ending this process, so the last one sends it again.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   process.once("exit", kill);
@@ -90,7 +92,7 @@ export class TestDwar {
   readonly #environment: TestEnvironment;
   /** Calls the service with the test key. */
   readonly client: Dwar;
-  /** Ends the service; all that it kept is gone. */
+  /** Stops the service; its data is lost. */
   readonly stop: () => Promise<void>;
 
   constructor(environment: TestEnvironment, stop: () => Promise<void>) {
@@ -103,7 +105,7 @@ export class TestDwar {
     return this.#environment;
   }
 
-  /** The code that this phone got last. */
+  /** The last code that was sent to this phone. */
   async lastCode(phone: string): Promise<string> {
     const { messages } = await this.client.sandboxMessages(phone);
     if (!messages[0]) throw new Error("this phone has got no code");

@@ -15,7 +15,7 @@ export interface TransportOptions {
 }
 
 export interface CallOptions {
-  /** Gives the call up: it rejects with `NETWORK_ERROR`, whose `cause` is the reason of the signal. */
+  /** Aborts the call: it rejects with `NETWORK_ERROR`, whose `cause` is the reason of the signal. */
   signal?: AbortSignal;
   /** Replaces the time limit of the client for this call, in milliseconds. */
   timeoutMs?: number;
@@ -26,9 +26,9 @@ export interface Operation {
   path: string;
   headers?: Record<string, string>;
   body?: object;
-  /** May be sent again when the outcome of a try is unknown. */
+  /** Whether it is safe to send again when the outcome of a try is unknown. */
   repeatable: boolean;
-  /** The field that an answer must have to be understood, and not as `false`. */
+  /** The field that a complete answer has, with a value other than `false`. */
   answers: string;
 }
 
@@ -39,7 +39,7 @@ const MAX_TIMEOUT_MS = 600_000;
 const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 const REPEATED_STATUSES = [409, 429, 500, 502, 503, 504];
-/** A 429 or 409 that is not one of these is an answer for the person, or final. */
+/** Any other 429 or 409 is an answer for the person, or final. */
 const REPEATED_CODES = [
   "RATE_LIMITED",
   "IDEMPOTENCY_CONFLICT",
@@ -48,7 +48,7 @@ const REPEATED_CODES = [
   "UNKNOWN_ERROR",
 ];
 
-/** Sends operations to one service, within a time limit, and repeats what may be repeated. */
+/** Sends operations to one service within a time limit, and repeats those that are safe to repeat. */
 export class Transport {
   readonly #url: string;
   readonly #timeoutMs: number;
@@ -89,7 +89,8 @@ export class Transport {
         // A redirect would take the API key to another address.
         redirect: "manual",
         signal: over,
-        // Next.js may keep any answer, and would take a session for valid that has ended. Not every platform knows the option.
+        // Next.js may cache any answer, and would then accept a session that has ended. Not every platform knows the
+        // option.
         ...(globalThis.Request && "cache" in Request.prototype && { cache: "no-store" }),
       });
       text = await read(response);
@@ -102,7 +103,7 @@ export class Transport {
   }
 }
 
-/** The outcome of work that others may wait for too, unless this caller gives it up. */
+/** The outcome of shared work, unless this caller aborts its wait. */
 export async function within<Result>({ signal, timeoutMs }: CallOptions, work: () => Promise<Result>): Promise<Result> {
   if (!signal && timeoutMs === undefined) return work();
   const over = overAfter(timeoutMs ?? MAX_TIMEOUT_MS, signal);
@@ -148,7 +149,7 @@ async function read({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** What went wrong, apart from the address that errors of `fetch` name: a phone number may stand in its query. */
+/** The error without the URL that errors of `fetch` name: its query may contain a phone number. */
 function withoutAddress(error: unknown): Error {
   const { name, cause } = Object(error) as Partial<Error>;
   const { code = name } = Object(cause ?? error) as { code?: string };
@@ -186,7 +187,7 @@ function requestId(response: Response): string | undefined {
   return response.headers.get("X-Request-Id") ?? undefined;
 }
 
-/** It is no field of the answer, so neither copies nor JSON have it. */
+/** Not an enumerable field of the answer, so copies and JSON do not contain it. */
 function withRequestId(answer: object, requestId: string | undefined): object {
   return Object.defineProperty(answer, "requestId", { value: requestId });
 }
@@ -205,7 +206,7 @@ function mayPass({ code, httpStatus }: DwarError): boolean {
   return REPEATED_STATUSES.includes(httpStatus) && REPEATED_CODES.includes(code);
 }
 
-/** Doubles with each try; the random half keeps many clients from coming back together. */
+/** Doubles with each try; the random half keeps many clients from retrying at the same moment. */
 function backoff(tries: number): number {
   return FIRST_WAIT_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
 }

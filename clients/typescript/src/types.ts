@@ -1,7 +1,7 @@
-// The bodies of the API in docs/openapi.json, with names as TypeScript writes them. Times are RFC 3339 in UTC, ids UUIDs, lifetimes
-// seconds. An enumeration may gain values in a later version of the service.
+// The bodies of the API in docs/openapi.json, with names as TypeScript writes them. Times are RFC 3339 in UTC, ids
+// UUIDs, lifetimes seconds. A later version of the service may add values to an enumeration.
 
-/** What a call gives: the body of the answer, and what identifies the request in the service's log. */
+/** The result of a call: the body of the answer, and the id of the request in the service's log. */
 export type Answer<Body> = Body & { readonly requestId?: string | undefined };
 
 export type SendStatus = "queued" | "sent" | "failed" | "delivered";
@@ -18,7 +18,7 @@ export interface VerifyBody {
   phone: string;
   /** Six digits. */
   code: string;
-  /** From the answer of `send`: checks the code against that request alone. */
+  /** From the answer of `send`: only the code of that request is accepted. */
   otpId?: string | null;
 }
 

@@ -15,11 +15,11 @@ export interface VerifierOptions extends TransportOptions {
   audience: string;
   /** The service's setting `tokens.issuer`; `dwar` by default. */
   issuer?: string;
-  /** `live` by default: a token of the sandbox proves nothing. */
+  /** `live` by default. Anyone with a test key can get a test token, so it proves nothing. */
   mode?: "live" | "test";
-  /** The service's setting `tokens.algorithm`; ES256 alone by default. */
+  /** The service's setting `tokens.algorithm`; by default only ES256. */
   algorithms?: readonly Algorithm[];
-  /** The project's setting `token_type`; `at+jwt` alone by default. */
+  /** The project's setting `token_type`; by default only `at+jwt`. */
   tokenTypes?: readonly TokenType[];
   /** How far the clocks of service and verifier may differ, in seconds, at most 300; 30 by default. */
   leewaySeconds?: number;
@@ -46,12 +46,12 @@ export interface AccessClaims {
 }
 
 /**
- * Verifies access tokens without a call per token. It notices a logout or a refresh only when the token expires; where
- * that matters use `Dwar.validate`.
+ * Verifies access tokens without a call per token. It does not notice a logout or a refresh until the token expires;
+ * where that matters, use `Dwar.validate`.
  *
- * Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
- * `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of reach
- * or takes more than half a second to answer.
+ * Keep one for the life of the process: it caches the public keys for five minutes, fetches them for an unknown `kid`
+ * at most once a minute, and uses the cached keys for up to an hour while the service does not answer within half a
+ * second.
  */
 export class TokenVerifier {
   readonly #expected: Record<string, string>;
@@ -84,8 +84,9 @@ export class TokenVerifier {
   }
 
   /**
-   * The claims of a token that is valid now. Rejects with `INVALID_ACCESS_TOKEN` and no status for any other token, with
-   * `NETWORK_ERROR`, `UNKNOWN_ERROR` or the service's refusal if its key is not known and the key set could not be fetched.
+   * The claims of a token that is valid now. Rejects with `INVALID_ACCESS_TOKEN` and no status for any other token, and
+   * with `NETWORK_ERROR`, `UNKNOWN_ERROR` or the service's refusal if its key is unknown and the key set could not be
+   * fetched.
    */
   async verify(token: string, options: CallOptions = {}): Promise<AccessClaims> {
     return within(options, () => this.#verified(token));
@@ -121,7 +122,9 @@ export class TokenVerifier {
   }
 }
 
-/** Without what may be left out, and in lower case, since case does not count (RFC 7515 section 4.1.9). */
+/**
+ * Without the optional prefix `application/`, and in lower case, since case does not matter (RFC 7515 section 4.1.9).
+ */
 function mediaType(typ: string): string {
   return typ.toLowerCase().replace(/^application\//, "");
 }
@@ -143,7 +146,7 @@ function decode(part: string): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes(part)));
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Refused below, as any other value that is no object.
+    // Refused below, like every value that is not an object.
   }
   throw invalid("not a JWT");
 }

@@ -1,4 +1,4 @@
-// The adapter puts this client to work for the suite: clients/suite/README.md says what the lines mean.
+// The adapter runs this client for the suite; clients/suite/README.md documents the lines that it reads and writes.
 package main
 
 import (

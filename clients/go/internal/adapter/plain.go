@@ -68,7 +68,7 @@ func fields(value reflect.Value) map[string]any {
 
 func apiTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// printed is what a developer sees, by every way of seeing.
+// printed contains every printed form of a value.
 func printed(value any) string {
 	var seen bytes.Buffer
 	fmt.Fprintf(&seen, "%v %+v %#v %s %q\n", value, value, value, value, value)

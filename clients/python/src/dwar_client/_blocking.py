@@ -1,4 +1,4 @@
-"""The same for programs without an event loop: each method runs that of the asynchronous class to its end."""
+"""Blocking classes for programs without an event loop. Each method runs that of the asynchronous class to its end."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ class Dwar(Blocking[Calls], Closing):
     """Calls a Dwar service. Every method raises `DwarError`; threads may share one object, and so may processes that
     are forked after it was made.
 
-    What may be repeated, and the parameters, are those of `AsyncDwar`; `http_client` makes the `httpx.Client` of each
-    process.
+    Repetitions and parameters are those of `AsyncDwar`; `http_client` makes the `httpx.Client` of each process.
     """
 
     def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: BlockingHttp = None) -> None:

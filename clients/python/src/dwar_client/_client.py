@@ -39,7 +39,7 @@ class Calls:
         self._transport = Transport(waiting, url, timeout)
 
     async def send(self, phone: str, *, last_line: str | None = None, idempotency_key: str | None = None) -> SentCode:
-        """Sends a fresh code, which replaces the phone's current one.
+        """Sends a new code, which replaces the phone's current one.
 
         `last_line` is that of an SMS, a domain or an app hash that the project allows; by default the project's own.
         """
@@ -49,40 +49,40 @@ class Calls:
         return await self._write(SentCode, "otp_id", "/v1/otp/send", body, idempotency_key)
 
     async def relay(self, phone: str, code: str, expires_in: int, *, idempotency_key: str | None = None) -> SentCode:
-        """Sends a code that you made yourself and check yourself: 4 to 10 digits, valid for 60 to 3600 seconds."""
+        """Sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600 seconds."""
         body = {"phone": _phone(phone), "code": code, "expires_in": expires_in}
         return await self._write(SentCode, "otp_id", "/v1/otp/relay", body, idempotency_key)
 
     async def status(self, otp_id: str) -> CodeStatus:
-        """What became of a send so far."""
+        """The status of a send so far."""
         return await self._call(CodeStatus, "otp_id", "GET", f"/v1/otp/status/{_segment(otp_id)}")
 
     async def verify(self, phone: str, code: str, *, otp_id: str | None = None) -> Tokens:
-        """Checks the code that the person entered. The right one works once and starts a session.
+        """Verifies the code that the person entered. The right code is accepted once and starts a session.
 
-        `otp_id` is that of the answer of `send`, and checks the code against that request alone.
+        `otp_id` is that of the answer of `send`, and only the code of that request is accepted.
         """
         return await self._call(Tokens, "access_token", "POST", "/v1/otp/verify", _guess(phone, code, otp_id))
 
     async def check(self, phone: str, code: str, *, otp_id: str | None = None) -> CheckedCode:
-        """Checks the code that the person entered, without a session. The right one works once."""
+        """Verifies the code that the person entered, without starting a session. The right code is accepted once."""
         return await self._call(CheckedCode, "verified", "POST", "/v1/otp/check", _guess(phone, code, otp_id))
 
     async def validate(self, access_token: str) -> LiveSession:
-        """Asks the service whether an access token is valid now. It raises unless it is."""
+        """Asks the service whether an access token is valid now. Raises if it is not."""
         body = {"access_token": access_token}
         return await self._call(LiveSession, "valid", "POST", "/v1/session/validate", body, repeatable=True)
 
     async def refresh(self, refresh_token: str, *, idempotency_key: str | None = None) -> Tokens:
-        """Exchanges a refresh token for a new pair; both old tokens end at once.
+        """Exchanges a refresh token for a new pair; both old tokens stop working at once.
 
-        A session does this for you, once however many calls wait.
+        A session does this for you, once for all calls that wait.
         """
         body = {"refresh_token": refresh_token}
         return await self._write(Tokens, "access_token", "/v1/session/refresh", body, idempotency_key)
 
     async def logout(self, access_token: str) -> EndedSession:
-        """Ends the session of an access token, both of its tokens at once."""
+        """Ends the session of an access token: both of its tokens stop working at once."""
         return await self._call(EndedSession, "revoked", "POST", "/v1/session/logout", {"access_token": access_token})
 
     async def identity(self, id: str) -> Identity:
@@ -94,11 +94,11 @@ class Calls:
         return await self._call(Identity, "id", "GET", f"/v1/identity?phone={quote(_phone(phone))}")
 
     async def delete_identity(self, id: str) -> DeletedIdentity:
-        """Erases a person, the sessions included."""
+        """Erases a person and their sessions."""
         return await self._call(DeletedIdentity, "deleted", "DELETE", f"/v1/identity/{_segment(id)}")
 
     async def sandbox_messages(self, phone: str) -> SandboxMessages:
-        """With a test key: what would have been sent to this phone, newest first, at most 50."""
+        """With a test key: the messages to this phone that were not sent, newest first, at most 50."""
         return await self._call(
             SandboxMessages, "messages", "GET", f"/v1/sandbox/messages?phone={quote(_phone(phone))}"
         )
@@ -148,12 +148,12 @@ class AsyncDwar(Calls, AsyncClosing):
     """Calls a Dwar service, for asyncio. Every method raises `DwarError`; several event loops may share one object, and
     so may processes that are forked after it was made.
 
-    What may be repeated is sent up to three times within the time limit, after `Retry-After` or a quarter and half a
-    second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`, `check`,
-    `logout` and `delete_identity` are sent once, since a lost answer may have taken effect.
+    Operations that are safe to repeat are sent up to three times within the time limit, after `Retry-After` or a
+    quarter and half a second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`.
+    `verify`, `check`, `logout` and `delete_identity` are sent once, since a lost answer may have taken effect.
 
-    `idempotency_key` is 1 to 255 visible ASCII characters, the same for every repetition of one intent. Without it each
-    call makes its own and uses it for its own repetitions.
+    `idempotency_key` is 1 to 255 visible ASCII characters, the same for every repetition of one send, relay or
+    refresh. Without it, each call makes its own key for its own repetitions.
     """
 
     def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: AsyncHttp = None) -> None:
@@ -172,12 +172,13 @@ def _guess(phone: str, code: str, otp_id: str | None) -> dict[str, str]:
 
 
 def _segment(id: str) -> str:
-    """Stays one segment of the path, whatever it is: `..` too would lead elsewhere."""
+    """Keeps any text, also `..`, in one segment of the path."""
     return quote(id, safe="").replace(".", "%2E")
 
 
 def _phone(text: str) -> str:
-    """Refuses what cannot be a number before anything is sent; which numbers there are, the service knows."""
+    """Refuses text that cannot be a phone number before anything is sent. Only the service knows which numbers are
+    valid."""
     if not re.fullmatch(r"\+?[0-9]+", text):
         raise DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91")
     return text

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 
 class ElapsedTime:
-    """Seconds that have passed. A clock that is set back takes nothing away, and the time that a machine slept counts,
-    for which many monotonic clocks stand still."""
+    """Elapsed seconds. A clock that is set back does not reduce it, and time counts during which the machine slept,
+    unlike with many monotonic clocks."""
 
     def __init__(self, wall_now: Callable[[], float]) -> None:
         self._wall_now = wall_now
-        # One value, so that threads never see a part of the next.
+        # One tuple, so that no thread sees a half-updated value.
         self._last = (wall_now(), time.monotonic(), 0.0)
 
     def __call__(self) -> float:

@@ -44,7 +44,7 @@ ErrorCode: TypeAlias = ServiceCode | Literal["NETWORK_ERROR", "UNKNOWN_ERROR", "
 
 
 class DwarError(Exception):
-    """Why a call failed. Switch on `code`; `message` is a sentence for people.
+    """Why a call failed. Programs use `code`; `message` is a sentence for people.
 
     An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
     sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier`,
@@ -58,13 +58,13 @@ class DwarError(Exception):
     status: int | None = None
     """HTTP status of the answer."""
     request_id: str | None = None
-    """Identifies the request in the service's log."""
+    """Id of the request in the service's log."""
     retry_after: int | None = None
     """Seconds to wait before the next try."""
     remaining: int | None = None
-    """Guesses or sends that are left, from `RateLimit-Remaining`."""
+    """Remaining guesses or sends, from `RateLimit-Remaining`."""
     raw: str | None = None
-    """The body of the answer, for `UNKNOWN_ERROR`. It is not printed with the error, since it may hold a token."""
+    """The body of the answer, for `UNKNOWN_ERROR`. It is not printed with the error, since it may contain a token."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(code, message)

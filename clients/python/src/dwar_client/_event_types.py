@@ -1,4 +1,4 @@
-"""What happened, by docs/events.md."""
+"""The events of docs/events.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Data = TypeVar("Data")
 
 
 class EventData(TypedDict):
-    """What every event says."""
+    """Members of every event."""
 
     project_id: str
     mode: Literal["live", "test"]
@@ -21,9 +21,9 @@ class EventData(TypedDict):
 class OtpEventData(EventData):
     otp_id: str
     channel: Channel | None
-    """Which carried the code, or was tried last."""
+    """The channel that carried the code, or was tried last."""
     phone: str | None
-    """Masked unless the endpoint wants it whole; nothing once the person is erased."""
+    """Masked, unless the endpoint gets full numbers; nothing after the person was erased."""
 
 
 class SessionEventData(EventData):
@@ -56,10 +56,10 @@ class ProviderEventData(EventData):
 
 class AlertEventData(EventData):
     alert: str
-    """What needs a person, such as `wallet_empty`."""
+    """Kind of the alert, such as `wallet_empty`."""
     severity: Literal["page", "ticket"]
     webhook_id: str | None
-    """Nothing unless it is about an endpoint."""
+    """Only for alerts about an endpoint."""
     since: str
     """RFC 3339 in UTC."""
 
@@ -71,7 +71,7 @@ class WebhookTestData(EventData):
 @dataclass(frozen=True)
 class Event(Generic[Type, Data]):
     id: str
-    """The header `webhook-id`: an event that comes again has the same."""
+    """The header `webhook-id`, the same for every delivery of the event."""
     type: Type
     timestamp: str
     """When it happened, RFC 3339 in UTC."""

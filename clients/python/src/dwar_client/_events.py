@@ -29,8 +29,8 @@ def verify_event(
 ) -> DwarEvent:
     """The event of a request that the service signed (Standard Webhooks). Otherwise `WEBHOOK_UNAUTHENTICATED`.
 
-    `body` is the raw one, before it is parsed. `secret` is `whsec_…`; while a secret is being replaced, both.
-    `tolerance` is how old or how far ahead the request may be, in seconds. `now` is in seconds since 1970.
+    `body` is the raw body, before it is parsed. `secret` is `whsec_…`; both secrets during a rotation. `tolerance`
+    is how old or how far ahead the request may be, in seconds. `now` is in seconds since 1970.
     """
     keys = [_key(one) for one in ([secret] if isinstance(secret, str) else secret)]
     id = _header(headers, "webhook-id")
@@ -66,7 +66,7 @@ def _signature(key: bytes, signed: bytes) -> bytes:
 
 
 def _utf8(text: str) -> bytes:
-    """What is no text matches no signature."""
+    """A value that is not text matches no signature."""
     return text.encode(errors="replace")
 
 

@@ -43,7 +43,8 @@ class VerifyingKey:
 
 
 class KeySet:
-    """The published keys, fetched once however many callers wait. Keys that cannot be used are left out."""
+    """The published keys, fetched once, no matter how many callers wait. Keys that this version cannot use are left
+    out."""
 
     def __init__(
         self, fetch: Callable[[], Awaitable[PublicKeys]], flight: Flight[None], now: Callable[[], float]
@@ -56,21 +57,21 @@ class KeySet:
         self._fetch_again_at = 0.0
         self._unknown_again_at = 0.0
         self._failure: DwarError | None = None
-        """Why the last fetch brought no keys."""
+        """Error of the last fetch, if it brought no keys."""
 
     async def find(self, kid: str) -> VerifyingKey | None:
-        """Raises while there are no keys, or none that were fetched within the hour, and for an unknown `kid` while it
-        cannot be told whether there is such a key."""
+        """Raises without keys that were fetched within the last hour. Raises for an unknown `kid` if the last fetch
+        failed, since the key may have been published meanwhile."""
         if self._are_too_old():
             await self._flight.join(self._replace_stale)
         elif self._are_stale():
             await self._flight.join_for(_PATIENCE_SECONDS, self._replace_stale)
         if kid not in self._keys:
-            # Calls that come while the set is being fetched wait for it, since it may have the key.
+            # Calls during a fetch wait for it, since the new set may contain the key.
             await self._flight.join(self._ask_for_unknown)
         key, failure = self._keys.get(kid), self._failure
         if key is None and failure is not None:
-            # Each caller gets an error of its own, as that of another would keep its frames.
+            # Each caller gets its own error object, since a shared one would keep the stack frames of others.
             raise copy.copy(failure) from failure.__cause__
         return key
 
@@ -87,7 +88,7 @@ class KeySet:
     async def _ask_for_unknown(self) -> None:
         if self._now() >= self._unknown_again_at:
             await self._replace()
-            # Only now: a fetch that was interrupted asked for nothing.
+            # Set only now, because an interrupted fetch has not asked for the keys.
             self._unknown_again_at = self._now() + _ASKED_AGAIN_SECONDS
 
     async def _replace(self) -> None:
@@ -104,7 +105,7 @@ class KeySet:
 
 
 def _usable(published: object) -> dict[str, VerifyingKey]:
-    """A set without such a key is a fault of the service, which always signs with one."""
+    """Refuses a set without a usable key: the service always publishes one."""
     usable: dict[str, VerifyingKey] = {}
     for jwk in published if isinstance(published, list) else []:
         try:

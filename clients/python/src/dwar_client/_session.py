@@ -31,8 +31,9 @@ class RefreshKey:
 
 
 class AsyncSession:
-    """The session of one person. It refreshes an expired access token once however many calls wait, in other processes
-    too if they share store and secret. When the session is over, calls raise `SESSION_EXPIRED`: log in again.
+    """The session of one person. It refreshes an expired access token once, no matter how many calls wait, and once
+    over all processes that share store and secret. When the session is over, calls raise `SESSION_EXPIRED`: log in
+    again.
     """
 
     def __init__(
@@ -45,9 +46,9 @@ class AsyncSession:
         now: Callable[[], float] = time.time,
     ) -> None:
         """`load` reads the pair of this session from the store that your processes share, `save` replaces it there;
-        both may be asynchronous. `secret` is one of your backend, 32 characters or more, the same in all its processes:
-        it makes the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a
-        thief of the refresh token does not. `now` is in seconds since 1970."""
+        both may be asynchronous. `secret` is one of your backend, 32 characters or more, the same in all its
+        processes: it makes the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same
+        pair, but a thief of the refresh token does not. `now` is in seconds since 1970."""
         self._calls = dwar
         self._load = either(load)
         self._save = either(save)
@@ -82,7 +83,8 @@ class AsyncSession:
         return tokens["access_token"]
 
     async def _exchange(self, stale: str) -> StoredTokens:
-        """Whoever was first has stored another pair; a used refresh token that is presented later ends the session."""
+        """Another process may have refreshed first and stored a new pair. A used refresh token that is presented
+        later ends the session."""
         tokens = await self._stored()
         if tokens["access_token"] != stale:
             return tokens
@@ -113,7 +115,7 @@ class AsyncSession:
 
 
 def _is_stored(tokens: object) -> bool:
-    """Whether it has what a session needs. Any program may have written to the store."""
+    """Whether it has what a session needs. Another program may have written to the store."""
     if not isinstance(tokens, Mapping):
         return False
     expires_at = tokens.get("expires_at")

@@ -1,4 +1,4 @@
-"""Texts as the standards write them. What is not of the form raises `ValueError`."""
+"""Parsers of standard text formats. Any other text raises `ValueError`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def from_base64url(text: str) -> bytes:
 
 
 def visible_ascii(name: str, value: str) -> str:
-    """The message does not show the value: it may be a key with a line break at its end."""
+    """The message does not contain the value, which may be a key with a line break at its end."""
     if not re.fullmatch(r"[!-~]{1,255}", value):
         raise ValueError(f"{name} must be 1 to 255 visible ASCII characters")
     return value

@@ -23,7 +23,7 @@ _USER_AGENT = f"dwar-client/{__version__} (python)"
 _TRIES = 3
 _FIRST_WAIT_SECONDS = 0.25
 _REPEATED_STATUSES = (409, 429, 500, 502, 503, 504)
-# A 429 or 409 that is not one of these is an answer for the person, or final.
+# Any other 429 or 409 is an answer for the person, or final.
 _REPEATED_CODES = ("RATE_LIMITED", "IDEMPOTENCY_CONFLICT", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "UNKNOWN_ERROR")
 
 
@@ -31,17 +31,17 @@ _REPEATED_CODES = ("RATE_LIMITED", "IDEMPOTENCY_CONFLICT", "INTERNAL_ERROR", "SE
 class Operation(Generic[Answered]):
     answer: type[Answered]
     answers: str
-    """The field that an answer must have to be understood, and not as `False`."""
+    """The field that a complete answer has, with a value other than `False`."""
     method: str
     path: str
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     repeatable: bool = False
-    """May be sent again when the outcome of a try is unknown."""
+    """Whether it is safe to send again when the outcome of a try is unknown."""
 
 
 class Transport:
-    """Sends operations to one service, within a time limit, and repeats what may be repeated."""
+    """Sends operations to one service within a time limit, and repeats those that are safe to repeat."""
 
     def __init__(self, waiting: Waiting, url: str, timeout: float) -> None:
         if not 0 < timeout <= 600:
@@ -117,7 +117,7 @@ def _may_pass(error: DwarError) -> bool:
 
 
 def _backoff(tries: int) -> float:
-    """Doubles with each try; the random half keeps many clients from coming back together."""
+    """Doubles with each try; the random half keeps many clients from retrying at the same moment."""
     return _FIRST_WAIT_SECONDS * (1 << (tries - 1)) * random.uniform(0.5, 1)
 
 

@@ -1,7 +1,7 @@
 """The answers of the API under their names in docs/openapi.json.
 
-Times are RFC 3339 in UTC, ids UUIDs, lifetimes seconds. An enumeration may gain values in a later version of the
-service.
+Times are RFC 3339 in UTC, ids UUIDs, lifetimes seconds. A later version of the service may add values to an
+enumeration.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Tokens(TypedDict):
 
 
 class StoredTokens(Tokens):
-    """A token pair as your store keeps it. `json.dumps` writes all of it, so seal it where others can read."""
+    """A token pair as your store keeps it. `json.dumps` writes all of it, so encrypt it if others can read the
+    store."""
 
     expires_at: int
     """When the access token expires, in seconds since 1970 by the clock of your backend."""
@@ -146,5 +147,5 @@ class Answer(dict[str, Any]):
 
 
 def request_id(answer: Mapping[str, Any]) -> str | None:
-    """Identifies the request of this answer in the service's log."""
+    """Id of this request in the service's log."""
     return answer.request_id if isinstance(answer, Answer) else None

@@ -106,12 +106,12 @@ class Verification:
 
 
 class AsyncTokenVerifier(Verification, AsyncClosing):
-    """Verifies access tokens without a call per token. It notices a logout or a refresh only when the token expires;
-    where that matters use `AsyncDwar.validate`.
+    """Verifies access tokens without a call per token. It does not notice a logout or a refresh until the token
+    expires; where that matters, use `AsyncDwar.validate`.
 
-    Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
-    `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of
-    reach or takes more than half a second to answer.
+    Keep one for the life of the process: it caches the public keys for five minutes, fetches them for an unknown
+    `kid` at most once a minute, and uses the cached keys for up to an hour while the service does not answer within
+    half a second.
     """
 
     def __init__(
@@ -129,16 +129,17 @@ class AsyncTokenVerifier(Verification, AsyncClosing):
         http_client: AsyncHttp = None,
     ) -> None:
         """`audience` is the project's id; `issuer` and `algorithms` are the service's settings `tokens.issuer` and
-        `tokens.algorithm`, `token_types` the project's setting `token_type`. A token of the sandbox proves nothing, so
-        `mode` is `live` unless told otherwise. `leeway` is how far the clocks of service and verifier may differ, in
-        seconds, at most 300. `timeout` is the longest that fetching the keys may take, in seconds. `now` is in seconds
-        since 1970."""
+        `tokens.algorithm`, `token_types` the project's setting `token_type`. `mode` is `live` by default: anyone
+        with a test key can get a test token, so it proves nothing. `leeway` is how far the clocks of service and
+        verifier may differ, in seconds, at most 300. `timeout` is the longest that fetching the keys may take, in
+        seconds. `now` is in seconds since 1970."""
         self._waiting = AsyncWaiting(http_client)
         super().__init__(self._waiting, url, audience, issuer, mode, algorithms, token_types, leeway, timeout, now)
 
 
 def _media_type(typ: str) -> str:
-    """Without what may be left out, and in lower case, since case does not count (RFC 7515 section 4.1.9)."""
+    """Without the optional prefix `application/`, and in lower case, since case does not matter (RFC 7515 section
+    4.1.9)."""
     return typ.lower().removeprefix("application/")
 
 

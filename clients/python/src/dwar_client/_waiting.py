@@ -1,4 +1,4 @@
-"""What waits: for an answer, for a moment, for what another call has begun.
+"""Everything that waits: for an answer, for a time, for the work of another call.
 
 The rules of the client are coroutines that wait through `Waiting` alone. With `AsyncWaiting` they suspend; with
 `BlockingWaiting` they block instead and never suspend, so that `run` can run them without an event loop.
@@ -45,17 +45,18 @@ class Request:
 
 
 class Flight(Protocol[Result]):
-    """Runs one action at a time: who comes meanwhile gets the outcome of the one that runs."""
+    """Runs one action at a time: callers during a run get its outcome."""
 
     async def join(self, action: Action[Result]) -> Result: ...
 
     async def join_for(self, seconds: float, action: Action[Result]) -> None:
-        """The same, but ends without an outcome so many seconds after the action began; the action goes on."""
+        """Like `join`, but returns without an outcome this many seconds after the action began, while the action
+        continues."""
 
 
 class Waiting(Protocol):
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
-        """The answer and its body. Raises one of `TIMEOUTS` when it is not there within so many seconds."""
+        """The answer and its body. Raises one of `TIMEOUTS` if they do not arrive within this many seconds."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
@@ -82,25 +83,25 @@ class Clients(Generic[Http]):
             if made[1] and made[1].is_closed():
                 self._made.pop(made, None)
         try:
-            # Proxies of the environment get no loopback traffic: plain http would show them the API key.
+            # Loopback traffic goes to no proxy of the environment: with plain http the proxy would see the API key.
             return self._make(trust_env=not LOOPBACK.fullmatch(httpx.URL(url).host))
         except (ValueError, ImportError, httpx.InvalidURL) as error:
             raise DwarError("NETWORK_ERROR", "httpx does not take the proxies of the environment") from error
 
     def take(self, loop: asyncio.AbstractEventLoop | None = None) -> Http | None:
-        """What was made here, to be closed."""
+        """The clients made here, to be closed."""
         return self._made.pop((os.getpid(), loop), None)
 
 
 def _by_default(kind: Callable[..., Http]) -> Callable[..., Http]:
-    """Idle connections are kept as a busy backend uses them, for a shorter time than the service does. Certificates of
-    the environment count on loopback too."""
+    """Keeps enough idle connections for a busy backend, for a shorter time than the service does. Certificates of
+    the environment are used on loopback too."""
     limits = httpx.Limits(max_keepalive_connections=256, keepalive_expiry=20)
     return lambda **options: kind(limits=limits, verify=httpx.create_ssl_context(), **options)
 
 
 class Address(httpx.URL):
-    """httpx logs the address of each request at INFO, and a phone number may stand in its query."""
+    """httpx logs the URL of each request at INFO, and its query may contain a phone number."""
 
     def __str__(self) -> str:
         return super().__str__().partition("?")[0]
@@ -142,8 +143,8 @@ class BlockingWaiting:
         self._clients = Clients(http_client or _by_default(httpx.Client))
 
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
-        """httpx limits each look-up, connection and read, not the whole, so a thread of its own does them: the caller
-        leaves when the time is over, the thread with the next part of the body."""
+        """httpx limits each look-up, connection and read, but not the whole call, so a separate thread makes the
+        call. The caller returns when the time is over; the thread ends with the next part of the body."""
         http = self._clients.get(request.url)
         return _in_thread(lambda: self._answer(http, request, seconds)).result(seconds)
 
@@ -204,7 +205,7 @@ def _in_thread(action: Callable[[], Result]) -> concurrent.futures.Future[Result
 class _TaskFlight(Generic[Result]):
     def __init__(self) -> None:
         self._running: dict[asyncio.AbstractEventLoop, tuple[asyncio.Task[Result], float]] = {}
-        """By event loop, since none can wait for a task of another; with the moment when it began."""
+        """Per event loop, since no loop can wait for a task of another; with the time of its start."""
 
     async def join(self, action: Action[Result]) -> Result:
         # A caller that is cancelled does not cancel the action for the others.
@@ -232,7 +233,7 @@ class _TaskFlight(Generic[Result]):
 class _ThreadFlight(Generic[Result]):
     def __init__(self) -> None:
         self._running: dict[int, tuple[concurrent.futures.Future[Result], float]] = {}
-        """By process, since a fork leaves the threads behind; with the moment when it began."""
+        """Per process, since a fork does not copy threads; with the time of its start."""
 
     async def join(self, action: Action[Result]) -> Result:
         while True:

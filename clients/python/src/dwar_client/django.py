@@ -28,8 +28,8 @@ def login_urls(login: Login | AsyncLogin) -> list[URLPattern]:
     """The endpoints of a login: `path("login/", include(login_urls(login)))`. Django's own check against cross-site
     requests is off there, since the login checks the origin itself. Those of an `AsyncLogin` are asynchronous views.
 
-    Under WSGI Django takes a chunked body for an empty one, which is refused, unless the server measures it first, as
-    waitress does.
+    Under WSGI Django reads a chunked body as empty, which is refused, unless the server sets its length, as waitress
+    does.
     """
 
     view: Any = _async_view(login) if isinstance(login, AsyncLogin) else _view(login)
@@ -56,8 +56,8 @@ def _step(request: HttpRequest, step: str) -> LoginRequest:
 
 
 class RenewSessions(MiddlewareMixin):
-    """A middleware, `"dwar_client.django.RenewSessions"` in `MIDDLEWARE`: `authenticate` renews a session whose access
-    token has ended, and the answer carries its cookies, also an error."""
+    """A middleware, `"dwar_client.django.RenewSessions"` in `MIDDLEWARE`: with it, `authenticate` renews a session
+    whose access token has expired, and every answer, also an error, carries the new cookies."""
 
     def process_request(self, request: HttpRequest) -> None:
         request.META[_HEADERS] = []
@@ -72,13 +72,14 @@ def authenticate(
     [Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer]],
     Callable[Concatenate[HttpRequest, Parameters], Answer],
 ]:
-    """A decorator: the view, asynchronous or not, is called with the claims of who is logged in, after the request.
-    Nobody is 401. If the service does not answer, so that it is unknown who asks, that is 503.
+    """A decorator: the view, asynchronous or not, is called with the claims of the logged-in person, after the request.
+    A request without a login is answered with 401, and with 503 if the service does not answer, so that this cannot be
+    decided.
 
     It renews a session only with the middleware `RenewSessions`."""
 
     async def asked_by(request: HttpRequest) -> AccessClaims | HttpResponse:
-        """Or what nobody is answered."""
+        """Returns the claims, or the refusal without a login."""
         asked = _login_request(request)
         headers: list[tuple[str, str]] | None = request.META.get(_HEADERS) if renew else None
         try:

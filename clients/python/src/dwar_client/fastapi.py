@@ -35,8 +35,8 @@ class LoginApp:
 
 
 class RenewSessions:
-    """A middleware, `app.add_middleware(RenewSessions)`: `authenticate` renews a session whose access token has ended,
-    and the answer carries its cookies, also an error."""
+    """A middleware, `app.add_middleware(RenewSessions)`: with it, `authenticate` renews a session whose access token
+    has expired, and every answer, also an error, carries the new cookies."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -70,8 +70,9 @@ class RenewSessions:
 
 
 def authenticate(login: AsyncLogin, *, renew: bool = True) -> Callable[[Request], Awaitable[AccessClaims]]:
-    """A dependency, `Annotated[AccessClaims, Depends(authenticate(login))]`: the claims of who is logged in. Nobody is
-    401. If the service does not answer, so that it is unknown who asks, that is 503.
+    """A dependency, `Annotated[AccessClaims, Depends(authenticate(login))]`: the claims of the logged-in person. A
+    request without a login is answered with 401, and with 503 if the service does not answer, so that this cannot be
+    decided.
 
     It renews a session only with the middleware `RenewSessions`."""
 
@@ -101,8 +102,8 @@ def _login_request(request: Request, body: bytes = b"") -> LoginRequest:
 
 
 def _path(scope: Scope) -> str:
-    """Below the place of the mounted application, as Starlette reads it: `root_path` ends there, and begins with what a
-    proxy has taken away or left on, by its settings."""
+    """The path below the mounted application, as Starlette computes it. `root_path` ends at the mount, and begins
+    with the prefix of a proxy, which may be part of the path or not."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")
     for prefix in (root, root.removeprefix(scope.get("app_root_path", ""))):

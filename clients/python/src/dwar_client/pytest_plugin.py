@@ -24,7 +24,7 @@ _BANNER = re.compile(r"ready at (?P<url>http:\S+).*\((?P<project>[0-9a-f-]{36})\
 
 @dataclass(frozen=True)
 class DwarServer:
-    """A service with one project, which keeps everything in memory and sends nothing."""
+    """A service with one project that keeps all data in memory and sends nothing."""
 
     url: str
     project_id: str
@@ -32,21 +32,21 @@ class DwarServer:
     _dwar: Dwar = field(repr=False)
 
     def last_code(self, phone: str) -> str:
-        """The code that this phone got last. Raises `LookupError` if it got none."""
+        """The last code that was sent to this phone. Raises `LookupError` if it got none."""
         messages = self._dwar.sandbox_messages(phone)["messages"]
         if not messages:
             raise LookupError("this phone got no code")
         return messages[0]["code"]
 
     def log_in(self, phone: str) -> Tokens:
-        """A new session of this phone: send and verify, with what is on the phone."""
+        """A new session of this phone, by send and verify with the code that was sent to it."""
         otp_id = self._dwar.send(phone)["otp_id"]
         return self._dwar.verify(phone, self.last_code(phone), otp_id=otp_id)
 
 
 @pytest.fixture(scope="session")
 def dwar_server() -> Iterator[DwarServer]:
-    """Starts a Dwar service, one for the test run: the program `DWAR_BIN`, or else `dwar` on the path. Its access
+    """Starts one Dwar service for the test run: the program `DWAR_BIN`, otherwise `dwar` on the path. Its access
     tokens have the mode `test`. A phone gets 20 codes in ten minutes; requests are not limited."""
     program = os.environ.get("DWAR_BIN") or shutil.which("dwar")
     if not program:
@@ -58,7 +58,7 @@ def dwar_server() -> Iterator[DwarServer]:
                 [program, "serve"], cwd=folder, env=_settings(), stdout=output, stderr=subprocess.STDOUT
             )
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            # It would end Python without any clean-up, and leave the service there.
+            # The signal would end Python without clean-up, and the service would keep running.
             signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             url, project_id, test_key = _announced(process, log)
@@ -70,7 +70,7 @@ def dwar_server() -> Iterator[DwarServer]:
 
 
 def _settings() -> dict[str, str]:
-    """Nothing of the environment but what programs need, so that no setting of another service gets in."""
+    """Only the variables that every program needs, so that no settings of another service are used."""
     needed = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ}
     own = {
         "DATABASE__URL": "memory:",
@@ -84,7 +84,7 @@ def _settings() -> dict[str, str]:
 
 
 def _announced(process: subprocess.Popen[bytes], log: Path) -> tuple[str, str, str]:
-    """What the service prints once it is ready: its address, project and test key."""
+    """The address, project and test key, which the service prints when it is ready."""
     until = time.monotonic() + _START_SECONDS
     while time.monotonic() < until and process.poll() is None:
         banner = _BANNER.search(log.read_text())

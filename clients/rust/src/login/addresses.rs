@@ -8,8 +8,8 @@ use tokio::time::Instant;
 const WINDOW: Duration = Duration::from_secs(600);
 const ADDRESSES: usize = 100_000;
 
-/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the one that has sent
-/// nothing for longest is forgotten first.
+/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the one that has not sent
+/// for the longest time is forgotten first.
 pub struct AddressLimit {
     most: usize,
     sends: Mutex<Sends>,
@@ -29,7 +29,7 @@ impl AddressLimit {
         Self { most, sends: Mutex::default() }
     }
 
-    /// Counts a send, or gives the time to wait if there is no room for it.
+    /// Counts a send, or returns the time to wait if the limit is reached.
     pub fn take(&self, address: IpAddr, now: Instant) -> Result<Taken, Duration> {
         let network = network(address);
         let sends = &mut *self.sends();
@@ -45,7 +45,7 @@ impl AddressLimit {
         Ok(Taken { network, at: now })
     }
 
-    /// The send was none.
+    /// Takes back a send that failed.
     pub fn give_back(&self, taken: Taken) {
         if let Some(of_network) = self.sends().get_mut(&taken.network)
             && let Some(index) = of_network.iter().position(|at| *at == taken.at)
@@ -87,7 +87,7 @@ mod tests {
         AddressLimit::new(5)
     }
 
-    /// How many of six sends at once there is room for.
+    /// How many of six sends at once the limit allows.
     fn room(limit: &AddressLimit, from: &str, at: Instant) -> usize {
         (0..6).filter(|_| limit.take(address(from), at).is_ok()).count()
     }

@@ -14,14 +14,14 @@ use crate::{Code, Tokens};
 
 const BODY_BYTES: usize = 16 * 1024;
 
-/// Who asks.
+/// The caller of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Asker {
-    /// A page of the application: its cookies count.
+    /// A page of the application, which sends cookies.
     Page,
-    /// An app: its body counts.
+    /// An app, which sends the tokens in the body.
     App,
-    /// The page of another site.
+    /// A page of another site.
     Foreign,
 }
 
@@ -53,14 +53,14 @@ impl Call {
         }
         let body = object(&parts.headers, body).await?;
         let tokens_in_body = text(&body, "tokens") == "body";
-        // No script of a page may see a token.
+        // No script of a page may read a token.
         if tokens_in_body && asker == Asker::Page {
             return Err(Refusal::origin());
         }
         Ok(Self { parts, body, asker, tokens_in_body })
     }
 
-    /// A field that is absent or no text is empty, which the service refuses by that field's own code.
+    /// A field that is absent or not a text counts as empty, which the service refuses with the code of that field.
     pub fn text(&self, name: &str) -> &str {
         text(&self.body, name)
     }
@@ -99,7 +99,7 @@ impl Call {
     }
 }
 
-/// Refuses the page of another site. One of its own that was opened without https is told why it cannot log in.
+/// Refuses a page of another site. The message to an own page that was opened without https says why it cannot log in.
 fn foreign(headers: &HeaderMap) -> Refusal {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let host = text(HOST);

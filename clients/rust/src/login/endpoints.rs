@@ -63,7 +63,7 @@ impl Login {
             .with_state(Arc::clone(self))
     }
 
-    /// A code that was sent counts for the address.
+    /// Counts a code that was sent for the client address.
     async fn send(&self, call: &Call) -> Result<SentCode, Refusal> {
         let taken = match (self.client_address)(&call.parts) {
             Some(address) => Some(
@@ -97,12 +97,12 @@ impl Login {
         });
     }
 
-    /// Two tabs that ask at once get the same pair, since their requests have the same key.
+    /// Two tabs that refresh at the same time get the same pair, since their requests have the same key.
     pub(super) async fn renewed(&self, refresh_token: &str) -> Result<Tokens, Error> {
         renewed(&self.client, &self.key, refresh_token).await
     }
 
-    /// A session is ended by a valid access token alone: if there is none, it is renewed first.
+    /// Only a valid access token ends a session: without one, the session is renewed first.
     async fn end_session(&self, call: &Call) -> Result<(), Error> {
         if let Some(token) = call.access_token()
             && self.end(token).await?
@@ -117,7 +117,7 @@ impl Login {
         }
     }
 
-    /// Whether the token was good for it.
+    /// Whether the token was valid.
     async fn end(&self, access_token: &str) -> Result<bool, Error> {
         match self.client.logout(access_token).await {
             Ok(_) => Ok(true),

@@ -33,9 +33,9 @@ type ClientAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
 type Admission = Pin<Box<dyn Future<Output = std::result::Result<(), Refusal>> + Send>>;
 type Admit = dyn Fn(&Parts, &Map<String, Value>) -> Admission + Send + Sync;
 
-/// The four endpoints that a login form and an app call, and who is logged in. With `Arc<Login>` as the state of the
-/// application, a handler with the argument [`Claims`](crate::Claims) is for those who are logged in; others get 401. Within
-/// the layer [`renew_sessions`] their sessions are renewed.
+/// The four endpoints that a login form and an app call, and the check whether a request is logged in. With
+/// `Arc<Login>` as the state of the application, a handler with the argument [`Claims`](crate::Claims) requires a
+/// login; other requests get 401. Within the layer [`renew_sessions`] their sessions are renewed.
 pub struct Login {
     client: Client,
     verifier: Verifier,
@@ -54,8 +54,7 @@ impl Login {
     /// [`Session::new`](crate::Session::new). The origins are exactly those of your own pages: `https://shop.example`, or
     /// `http://localhost:3000` on your own machine.
     ///
-    /// # Errors
-    /// [`Code::Argument`](crate::Code::Argument) for a shorter secret, or an origin that is none.
+    /// # Errors [`Code::Argument`](crate::Code::Argument) for a shorter secret, or an invalid origin.
     pub fn new<'a>(
         client: Client,
         verifier: Verifier,
@@ -79,9 +78,10 @@ impl Login {
     }
 
     /// Replaces the address of the peer, which is in the request if the application is served by
-    /// `into_make_service_with_connect_info::<SocketAddr>()`. Behind a proxy the peer is the proxy, whose codes all people
-    /// would share: take what your own proxy writes, the last entry of `X-Forwarded-For`, never the first, which anybody can
-    /// send. Without an address a send is not counted by address, and [`with_on_error`](Self::with_on_error) is told so once.
+    /// `into_make_service_with_connect_info::<SocketAddr>()`. Behind a proxy the peer is the proxy, so that all people
+    /// would share one limit: take what your own proxy writes, the last entry of `X-Forwarded-For`, never the first,
+    /// which any client can forge. Without an address a send is not counted by address, and
+    /// [`with_on_error`](Self::with_on_error) is told so once.
     pub fn with_client_address(
         self,
         address: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
@@ -89,12 +89,12 @@ impl Login {
         Self { client_address: Box::new(address), ..self }
     }
 
-    /// How many codes an address gets in ten minutes, 30 by default. Raise it for offices and colleges.
+    /// How many codes one client address may request in ten minutes, 30 by default. Raise it for offices and colleges.
     pub fn with_sends_per_address(self, sends: NonZeroUsize) -> Self {
         Self { addresses: AddressLimit::new(sends.get()), ..self }
     }
 
-    /// Asks before each send, with the request and its body; a refusal is answered as it is.
+    /// Is called before each send, with the request and its body; a refusal is sent unchanged.
     pub fn with_admit<Asked>(
         self,
         admit: impl Fn(&Parts, &Map<String, Value>) -> Asked + Send + Sync + 'static,
@@ -110,13 +110,13 @@ impl Login {
         Self { last_line: Some(line.into()), ..self }
     }
 
-    /// Is told of every failure that the person sees as `LOGIN_UNAVAILABLE`, and once that no address is
-    /// known; by default nobody is.
+    /// Is called for every failure that the person sees as `LOGIN_UNAVAILABLE`, and once if no address is known. By
+    /// default these failures are dropped.
     pub fn with_on_error(self, on_error: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         Self { on_error: Box::new(on_error), ..self }
     }
 
-    /// What the person is told of a failed call of the service.
+    /// The refusal that the person gets for a failed call of the service.
     fn refusal(&self, error: &Error) -> Refusal {
         Refusal::passed_on(error).unwrap_or_else(|| {
             (self.on_error)(error);

@@ -10,7 +10,7 @@ pub fn is_loopback(host: &str) -> bool {
         || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
 }
 
-/// Refuses what is not written as browsers write the origin of a page that can keep the cookies.
+/// Refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep the cookies.
 /// `clients/login/README.md` has the rule.
 pub fn check_origins(origins: &[String]) -> Result<()> {
     if origins.is_empty() {

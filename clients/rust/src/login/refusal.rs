@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::cookies::no_token_cookies;
 use crate::{Code, Error};
 
-/// An answer that is not the wanted one, in the shape of Dwar's own.
+/// A refusal, or the report of a failure, in the format of Dwar's API.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     status: StatusCode,
@@ -49,7 +49,7 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, Code::SessionExpired, "There is no session.")
     }
 
-    /// What a person can mend, or has to know.
+    /// Failures that the person can correct or has to know.
     pub(super) fn passed_on(error: &Error) -> Option<Self> {
         match (error.code(), error.status()) {
             (
@@ -65,7 +65,7 @@ impl Refusal {
                 let status = StatusCode::from_u16(status).ok()?;
                 Some(Self::new(status, code, error.message()).like(error))
             }
-            // The client refused what cannot be a number, as the service does.
+            // The client itself refused text that cannot be a phone number, as the service would.
             (code @ Code::InvalidPhone, None) => {
                 let message = "The phone number is not a valid Indian mobile number.";
                 Some(Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message))

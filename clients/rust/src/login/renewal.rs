@@ -12,11 +12,11 @@ use super::call::Asker;
 use super::cookies::{ACCESS, REFRESH, SetCookie, cookie, no_token_cookies, token_cookies};
 use crate::{Claims, Code, Result};
 
-/// The cookies that the answer to a request has to carry.
+/// The cookies that the answer to a request needs.
 type Renewed = Arc<OnceLock<Vec<SetCookie>>>;
 
-/// A layer, `.layer(axum::middleware::from_fn(renew_sessions))`: within it the extractor [`Claims`] renews a session whose
-/// access token has ended, and the answer carries its cookies, whatever its status.
+/// A layer, `.layer(axum::middleware::from_fn(renew_sessions))`: within it the extractor [`Claims`] renews a session
+/// whose access token has expired, and every answer carries the new cookies.
 pub async fn renew_sessions(mut request: Request, next: Next) -> Response {
     let renewed = Renewed::default();
     request.extensions_mut().insert(renewed.clone());
@@ -30,11 +30,11 @@ pub async fn renew_sessions(mut request: Request, next: Next) -> Response {
 }
 
 impl Login {
-    /// The claims of a valid access token, from `Authorization: Bearer` or the cookie. A cookie does not count where the
-    /// page of another site changes something. It renews nothing: an answer with the new cookies has to reach the browser.
+    /// The claims of a valid access token, from `Authorization: Bearer` or the cookie. The cookie is ignored if a page
+    /// of another site may change something with the request. It renews nothing, because the answer with the new
+    /// cookies has to reach the browser.
     ///
-    /// # Errors
-    /// There are no keys yet to verify it with: see [`Verifier::verify`](crate::Verifier::verify).
+    /// # Errors There are no keys yet: see [`Verifier::verify`](crate::Verifier::verify).
     pub async fn authenticate(
         &self,
         method: &Method,
@@ -46,7 +46,7 @@ impl Login {
         }
     }
 
-    /// Whether a renewal may help where [`authenticate`](Self::authenticate) gave nothing.
+    /// Whether a renewal may help after [`authenticate`](Self::authenticate) returned nothing.
     pub fn can_renew(&self, method: &Method, headers: &HeaderMap) -> bool {
         bearer(headers).is_none() && self.counting_cookie(method, headers, REFRESH).is_some()
     }
@@ -114,7 +114,7 @@ fn nobody(can_renew: bool) -> Response {
     (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, challenge)]).into_response()
 }
 
-/// The token of the scheme Bearer (RFC 6750 section 2.1), which is empty if there is none that can be read.
+/// The token of the scheme Bearer (RFC 6750 section 2.1); empty if it is missing or unreadable.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let authorization = headers.get(AUTHORIZATION)?.as_bytes().trim_ascii();
     let end = authorization.iter().position(u8::is_ascii_whitespace);

@@ -12,7 +12,7 @@ export class AddressLimit {
     this.#now = now;
   }
 
-  /** Counts a send and gives back what uncounts it, or the seconds to wait if there is no room for it. */
+  /** Counts a send and returns a function that takes it back, or the seconds to wait if the limit is reached. */
   take(network: string): number | (() => void) {
     const now = this.#now();
     const sends = (this.#sends.get(network) ?? []).filter((at) => at > now - WINDOW_MS);
@@ -28,7 +28,7 @@ export class AddressLimit {
     if (index >= 0) sends.splice(index, 1);
   }
 
-  /** A map keeps the order of insertion, so the first entry is the one that was used longest ago. */
+  /** A map keeps the order of insertion, so the first entry is the least recently used one. */
   #keep(network: string, sends: number[]): void {
     this.#sends.delete(network);
     this.#sends.set(network, sends);
@@ -37,8 +37,8 @@ export class AddressLimit {
 }
 
 /**
- * An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left out. It is
- * nothing for a text that is no address.
+ * An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left out.
+ * Nothing if the text is not an address.
  */
 export function networkOf(address: string | null | undefined): string | undefined {
   const text = (address ?? "").trim();

@@ -16,7 +16,10 @@ export function fromCookies(header: string | null): Credentials {
   return { otpId: value(OTP), accessToken: value(ACCESS), refreshToken: value(REFRESH) };
 }
 
-/** The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone. */
+/**
+ * The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
+ * cookie of the code.
+ */
 function cookie(name: string, value: string, seconds: number): string {
   return `${name}=${value}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=${name === OTP ? "Strict" : "Lax"}`;
 }

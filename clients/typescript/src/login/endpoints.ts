@@ -10,7 +10,7 @@ import { refuseWrongOrigins } from "./origins.js";
 import { Refusal, refusalOf, tooManySends } from "./refusal.js";
 import { Asker, jsonBody, text, type Body, type LoginRequest, type RequestHead } from "./request.js";
 
-/** Nothing, or a refusal that is answered as it is, such as 403 `CAPTCHA_REQUIRED`. */
+/** Nothing, or a refusal that is sent unchanged, such as 403 `CAPTCHA_REQUIRED`. */
 export type Admission = void | undefined | { status: number; code: string; message: string };
 
 export interface EndpointsOptions {
@@ -22,22 +22,28 @@ export interface EndpointsOptions {
   origins: readonly string[];
   /** The `last_line` that each send names; by default none. */
   lastLine?: string;
-  /** How many codes are sent to one address in ten minutes; 30 by default. Raise it for people behind one IPv4 address. */
+  /**
+   * How many codes one client address may request in ten minutes; 30 by default. Raise it for people behind one IPv4
+   * address.
+   */
   sendsPerAddress?: number;
-  /** Told of every failure that the person sees as `LOGIN_UNAVAILABLE`, and once that `clientAddress` gives no address. */
+  /**
+   * Called for every failure that the person sees as `LOGIN_UNAVAILABLE`, and once if `clientAddress` returns no
+   * address.
+   */
   onError?: (error: DwarError) => void;
 }
 
-/** An IP address, with a port or without, or nothing if it is not known: then the send is not counted by address. */
+/** An IP address, with or without a port, or nothing if it is unknown: then the send is not counted by address. */
 export type Address = string | null | undefined;
 
-/** The headers of an answer that is still to be sent. `Headers` are such. */
+/** The headers of an answer that is not sent yet, such as `Headers`. */
 export interface AnswerHeaders {
   set(name: string, value: string): unknown;
   append(name: string, value: string): unknown;
 }
 
-/** The questions of one request to the application. */
+/** What the endpoints ask the application about one request. */
 export interface Application {
   clientAddress(): Address | Promise<Address>;
   admit(body: Body): Admission | Promise<Admission>;
@@ -50,7 +56,7 @@ interface Call {
   application: Application;
 }
 
-/** The login contract (clients/login/README.md), whatever the framework. */
+/** The login contract (clients/login/README.md), independent of the framework. */
 export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #addresses: AddressLimit;
@@ -92,7 +98,7 @@ export class Endpoints {
   async #authenticated(request: RequestHead, answer?: AnswerHeaders): Promise<AccessClaims | undefined> {
     const claims = await this.#verified(bearerOf(request) ?? this.#cookiesOf(request).accessToken);
     if (claims || !answer || !this.canRenew(request)) return claims;
-    // First, since headers that cannot be changed throw here, and a new pair would be lost.
+    // Before the renewal, since immutable headers throw here and the new pair would be lost.
     answer.set("Cache-Control", "no-store");
     const tokens = await this.#renewed(this.#cookiesOf(request).refreshToken).catch(unless("SESSION_EXPIRED"));
     for (const cookie of tokens ? tokenCookies(tokens) : noTokenCookies()) answer.append("Set-Cookie", cookie);
@@ -109,7 +115,7 @@ export class Endpoints {
     return this.#options.verifier.verify(token).catch(unless("INVALID_ACCESS_TOKEN"));
   }
 
-  /** The cookies that count: not those of another site's request that may change something. */
+  /** The cookies of the request, unless another site's page may change something with it. */
   #cookiesOf(request: RequestHead): Credentials {
     const isSafe = request.method === "GET" || request.method === "HEAD";
     const counts = isSafe || !new Asker(request, this.#options.origins).isForeign;
@@ -143,7 +149,7 @@ export class Endpoints {
     }
   }
 
-  /** Counts a send, and gives back what uncounts it. */
+  /** Counts a send, and returns a function that takes it back. */
   #counted(address: Address): () => void {
     const network = networkOf(address);
     if (network === undefined) {
@@ -179,13 +185,13 @@ export class Endpoints {
     return answer(204, undefined, noTokenCookies());
   }
 
-  /** Whether the token was good for it: a session is ended by a valid access token alone. */
+  /** Whether the token was valid: only a valid access token ends a session. */
   async #end(accessToken: string): Promise<boolean> {
     const ended = await this.#options.dwar.logout(accessToken).catch(unless("INVALID_ACCESS_TOKEN"));
     return ended !== undefined;
   }
 
-  /** Two tabs that ask at once get the same pair, since their requests have the same key. */
+  /** Two tabs that refresh at the same time get the same pair, since their requests have the same key. */
   async #renewed(refreshToken: string): Promise<Tokens> {
     if (!refreshToken) throw new DwarError("SESSION_EXPIRED", "There is no session.", { httpStatus: 401 });
     const idempotencyKey = await refreshKey(this.#options.secret, refreshToken);
@@ -193,12 +199,12 @@ export class Endpoints {
   }
 }
 
-/** It is unknown who asks: Express and others answer with the `status` of an error. */
+/** The login state is unknown. Express and others answer with the `status` of an error. */
 function unknown(error: unknown): never {
   throw error instanceof DwarError ? Object.assign(error, { status: 503 }) : error;
 }
 
-/** It is empty, and so nobody's, where the header has the scheme alone. */
+/** Empty, and so invalid, if the header has only the scheme. */
 function bearerOf({ headers }: RequestHead): string | undefined {
   const [scheme = "", ...token] = (headers.get("Authorization") ?? "").trim().split(/[ \t]+/);
   return scheme.toLowerCase() === "bearer" ? token.join(" ") : undefined;

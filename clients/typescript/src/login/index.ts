@@ -8,12 +8,12 @@ export interface LoginOptions<Context> extends EndpointsOptions {
   /** The path where the endpoints are mounted, with a slash at its end or without; `/login` by default. */
   prefix?: string;
   /**
-   * The IP address that asks, or nothing, since a `Request` has none. `context` is what `handle` got beside the request, such
-   * as the server of Bun. Behind a proxy take what your own proxy writes: the last entry of `X-Forwarded-For`, never the
-   * first, which anybody can send.
+   * The IP address of the client, or nothing, since a `Request` has none. `context` is the second argument of `handle`,
+   * such as the server of Bun. Behind a proxy take what your own proxy writes: the last entry of `X-Forwarded-For`,
+   * never the first, which any client can forge.
    */
   clientAddress: (request: Request, context: Context) => Address | Promise<Address>;
-  /** May refuse a send, for example for want of a captcha in `body`. */
+  /** May refuse a send, for example because `body` has no captcha. */
   admit?: (request: Request, body: Body, context: Context) => Admission | Promise<Admission>;
 }
 
@@ -22,11 +22,15 @@ export interface Login<Context = unknown> {
   handle: (request: Request, context?: Context) => Promise<Response>;
   /**
    * The claims of a valid access token, from `Authorization: Bearer` or the cookie, or nothing. With the headers of the
-   * answer, `new Headers()`, a session whose access token has ended is renewed, and the cookies are appended to them: send
-   * them, also with an error. Rejects only if it is unknown who asks: there are no keys, or the service does not answer.
+   * answer, `new Headers()`, it renews a session whose access token has expired and appends the cookies to them: send
+   * them, also with an error. Rejects only if this cannot be decided: there are no keys, or the service does not
+   * answer.
    */
   authenticate: (request: RequestHead, answer?: AnswerHeaders) => Promise<AccessClaims | undefined>;
-  /** Whether a renewal may help where `authenticate` without headers gave nothing, for an answer without cookies. */
+  /**
+   * Whether a renewal may help after `authenticate` without headers returned nothing, for an answer that sets no
+   * cookies.
+   */
   canRenew: (request: RequestHead) => boolean;
 }
 

@@ -8,8 +8,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Refuses what is not written as browsers write the origin of a page that can keep the cookies. clients/login/README.md
- * has the rule.
+ * Refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep the cookies.
+ * clients/login/README.md has the rule.
  */
 export function refuseWrongOrigins(origins: readonly string[]): void {
   if (!Array.isArray(origins) || origins.length === 0)

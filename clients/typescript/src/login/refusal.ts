@@ -1,6 +1,6 @@
 import { DwarError } from "../error.js";
 
-/** What a person can mend, or has to know. Every other failure of a call is `LOGIN_UNAVAILABLE`. */
+/** Failures that the person can correct or has to know. Every other failure of a call becomes `LOGIN_UNAVAILABLE`. */
 const PASSED_ON = [
   "INVALID_PHONE",
   "INVALID_OTP_CODE",
@@ -11,7 +11,7 @@ const PASSED_ON = [
   "SESSION_EXPIRED",
 ];
 
-/** An answer that is not the wanted one. */
+/** A refusal, or the report of a failure. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -27,12 +27,12 @@ export class Refusal extends Error {
   }
 }
 
-/** What the person is told of a failed call of the service. */
+/** The refusal that the person gets for a failed call of the service. */
 export function refusalOf({ code, message, httpStatus, retryAfter, requestId }: DwarError): Refusal {
   const headers = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
   if (!PASSED_ON.includes(code))
     return new Refusal(503, "LOGIN_UNAVAILABLE", "Login is not possible at the moment.", headers, requestId);
-  // Without a status the client refused what cannot be a number, as the service does.
+  // Without a status, the client itself refused text that cannot be a phone number, as the service would.
   if (httpStatus === undefined) return new Refusal(422, code, "The phone number is not a valid Indian mobile number.");
   return new Refusal(httpStatus, code, message, headers, requestId);
 }

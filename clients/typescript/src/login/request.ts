@@ -4,13 +4,13 @@ import { httpsRequired, originRefused, Refusal } from "./refusal.js";
 
 const BODY_BYTES = 16 * 1024;
 
-/** What `authenticate` needs of a request; a `Request` has it. */
+/** The members of a request that `authenticate` uses, such as those of a `Request`. */
 export interface RequestHead {
   method: string;
   headers: { get(name: string): string | null };
 }
 
-/** What the endpoints need of a request; `path` is the part below the prefix. */
+/** The members of a request that the endpoints use; `path` is the part below the prefix. */
 export interface LoginRequest extends RequestHead {
   path: string;
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null;
@@ -18,10 +18,10 @@ export interface LoginRequest extends RequestHead {
 
 export type Body = Record<string, unknown>;
 
-/** Who asks: a page, whose cookies count, or an app, whose body counts. */
+/** The caller: a page, which sends cookies, or an app, which sends the tokens in the body. */
 export class Asker {
   readonly isPage: boolean;
-  /** Another site's page asks. */
+  /** Whether a page of another site made the request. */
   readonly isForeign: boolean;
   readonly #keepsNoCookie: boolean;
 
@@ -47,7 +47,7 @@ export class Asker {
     };
   }
 
-  /** Whether the tokens go into the body. No script of a page may see them. */
+  /** Whether the tokens go into the body. No script of a page may read them. */
   wantsTokens(body: Body): boolean {
     if (body["tokens"] !== "body") return false;
     if (this.isPage) throw originRefused();
@@ -55,7 +55,7 @@ export class Asker {
   }
 }
 
-/** A field that is absent or no text is empty, which the service refuses by that field's own code. */
+/** A field that is absent or not a text counts as empty, which the service refuses with the code of that field. */
 export function text(body: Body, name: string): string {
   const value = body[name];
   return typeof value === "string" ? value : "";
@@ -70,7 +70,7 @@ export async function jsonBody({ headers, body }: LoginRequest): Promise<Body> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Body;
   } catch {
-    // Refused below, as any other value that is no object.
+    // Refused below, like every value that is not an object.
   }
   throw new Refusal(400, "INVALID_REQUEST", "The request cannot be read.");
 }

@@ -54,7 +54,7 @@ class Refusal(Exception):
         return answer(self.status, self.body, *self.headers)
 
 
-# The cache of Django before 5.2 goes by `private` alone, and would give the cookies to others.
+# The cache of Django before 5.2 respects only `private`, and would otherwise send the cookies to others.
 NO_STORE = ("Cache-Control", "private, no-store")
 
 
@@ -74,7 +74,7 @@ def challenge(can_renew: bool) -> str:
 class Cookie:
     name: str
     field: str
-    """In which an app sends the same in its body."""
+    """Field in which an app sends the value of this cookie."""
     same_site: Literal["Strict", "Lax"]
 
     def set(self, value: str, seconds: int) -> tuple[str, str]:
@@ -92,12 +92,13 @@ class Cookie:
         return ""
 
 
-# The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone.
+# The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
+# cookie of the code.
 OTP = Cookie("__Host-dwar_otp", "otp_id", "Strict")
 ACCESS = Cookie("__Host-dwar_access", "access_token", "Lax")
 REFRESH = Cookie("__Host-dwar_refresh", "refresh_token", "Lax")
 
 
 def ascii_or_empty(value: object) -> str:
-    """No phone, code, id or token has another character."""
+    """All characters of phones, codes, ids and tokens."""
     return value if isinstance(value, str) and value.isascii() else ""

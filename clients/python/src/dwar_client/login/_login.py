@@ -42,9 +42,9 @@ class Login(Blocking[AsyncLogin]):
     authenticate = blocking(AsyncLogin.authenticate)
 
     def can_renew(self, request: LoginRequest) -> bool:
-        """Whether a renewal may help where `authenticate` without headers gave nothing."""
+        """Whether a renewal may help after `authenticate` without headers returned nothing."""
         return self._inner.can_renew(request)
 
     def unavailable(self, error: DwarError) -> Refusal:
-        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. It is told to `on_error`."""
+        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. `on_error` is called with it."""
         return self._inner.unavailable(error)

@@ -16,7 +16,7 @@ def is_loopback(host: str) -> bool:
 
 
 def refuse_wrong_origins(origins: Collection[str]) -> None:
-    """Refuses what is not written as browsers write the origin of a page that can keep the cookies.
+    """Refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep the cookies.
     clients/login/README.md has the rule."""
     if isinstance(origins, str) or not origins:
         raise ValueError("origins must be a list of at least one, such as https://shop.example")

@@ -52,7 +52,7 @@ class Asked:
         return ascii_or_empty(self.body.get(name))
 
     def credential(self, cookie: Cookie) -> str:
-        """Of a page its cookie, of an app the field of its body."""
+        """The cookie of a page, or the field in the body of an app."""
         return cookie.of(self.request) if self.by_page else self.text(cookie.field)
 
     def wants_tokens(self) -> bool:
@@ -83,10 +83,10 @@ class AsyncLogin:
         at once get the same pair. `origins` are exactly those of your own pages: `https://shop.example`, or
         `http://localhost:3000` on your own machine.
 
-        `client_address` tells the IP address that asks, or nothing; that of the peer by default. Behind a proxy the
-        peer is the proxy, whose codes all people would share: take what your own proxy writes, the last entry of
-        `X-Forwarded-For`, never the first, which anybody can send. An address gets `sends_per_address` codes in ten
-        minutes; without an address nothing is counted, and `on_error` is told once.
+        `client_address` returns the IP address of the client, or nothing; by default the address of the peer. Behind a
+        proxy the peer is the proxy, so that all people would share one limit: take what your own proxy writes, the last
+        entry of `X-Forwarded-For`, never the first, which any client can forge. An address gets `sends_per_address`
+        codes in ten minutes; without an address nothing is counted, and `on_error` is told once.
 
         `admit` is asked before a code is sent, with the request and its JSON body, and refuses by returning a
         `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names `last_line`, if it is given. `on_error` gets
@@ -105,7 +105,7 @@ class AsyncLogin:
         self._steps = {"/send": self._send, "/verify": self._verify, "/refresh": self._refresh, "/logout": self._logout}
 
     async def answer(self, request: LoginRequest) -> LoginAnswer:
-        """The answer to a request below the prefix where the login is mounted, whatever it is."""
+        """Answers every request below the prefix where the login is mounted."""
         try:
             return await self._answer(request)
         except Refusal as refusal:
@@ -118,10 +118,10 @@ class AsyncLogin:
     ) -> AccessClaims | None:
         """The claims of a valid access token, from `Authorization: Bearer` or else from the cookie; or nothing.
 
-        The cookie does not count for another site's request that may change something. With a list of `headers`, a
-        session whose access token has ended is renewed, and what the answer has to carry is appended to them; send it
-        also with an error. Raises `DwarError` if it is unknown who asks: the key of the token cannot be fetched, or the
-        service does not answer a renewal. `unavailable` makes an answer of it.
+        The cookie is ignored if a page of another site may change something with the request. With a list of
+        `headers`, it renews a session whose access token has expired, and appends the headers of the answer to the
+        list; send them also with an error. Raises `DwarError` if this cannot be decided: the key of the token cannot
+        be fetched, or the service does not answer a renewal. `unavailable` makes the answer for that error.
         """
         bearer = _bearer(request)
         claims = await self._verified(self._counting(ACCESS, request) if bearer is None else bearer)
@@ -138,11 +138,11 @@ class AsyncLogin:
         return await self._verified(tokens["access_token"])
 
     def can_renew(self, request: LoginRequest) -> bool:
-        """Whether a renewal may help where `authenticate` without headers gave nothing."""
+        """Whether a renewal may help after `authenticate` without headers returned nothing."""
         return _bearer(request) is None and self._counting(REFRESH, request) != ""
 
     def unavailable(self, error: DwarError) -> Refusal:
-        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. It is told to `on_error`."""
+        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. `on_error` is called with it."""
         if self._on_error:
             self._on_error(error)
         message = "Login is not possible at the moment."
@@ -157,7 +157,7 @@ class AsyncLogin:
             return None
 
     def _counting(self, cookie: Cookie, request: LoginRequest) -> str:
-        """The cookie, unless another site asks for what may change something."""
+        """The cookie, unless another site's page may change something with the request."""
         return cookie.of(request) if request.method in ("GET", "HEAD") or self._is_own(request) else ""
 
     async def _answer(self, request: LoginRequest) -> LoginAnswer:
@@ -175,7 +175,7 @@ class AsyncLogin:
         return await step(asked)
 
     def _is_own(self, request: LoginRequest) -> bool:
-        """Asked by a page of an allowed origin, or by no page."""
+        """Whether the request comes from a page of an allowed origin, or from no page."""
         origin = request.headers.get("origin")
         if origin is not None:
             return origin in self._origins
@@ -227,7 +227,7 @@ class AsyncLogin:
         return answer(204, None, ACCESS.clear(), REFRESH.clear())
 
     async def _end(self, access_token: str, refresh_token: str) -> None:
-        """The service ends a session by an access token that has not expired."""
+        """The service ends a session only by an access token that has not expired."""
         if access_token:
             try:
                 await self._calls.logout(access_token)
@@ -289,7 +289,7 @@ def _bearer(request: LoginRequest) -> str | None:
 
 
 def _foreign(request: LoginRequest) -> Refusal:
-    """A page of its own that was opened without https is told why it cannot log in."""
+    """The message to an own page that was opened without https says why it cannot log in."""
     host = request.headers.get("host", "")
     if request.headers.get("origin") != f"http://{host}" or is_loopback(host):
         return _origin_refused()

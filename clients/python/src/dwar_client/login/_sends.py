@@ -17,8 +17,8 @@ _PORT = re.compile(r"\[(?P<ipv6>[^\]]*)\](:[0-9]+)?|(?P<ipv4>[0-9.]+):[0-9]+")
 
 
 class SendLimit:
-    """At most so many sends in any ten minutes per network, in the memory of this process. Of more than 100,000
-    networks it forgets those that sent least recently."""
+    """Limits the sends per network in any ten minutes, in the memory of this process. Above 100,000 networks it
+    forgets those that sent least recently."""
 
     def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
         if most < 1:
@@ -29,11 +29,11 @@ class SendLimit:
         self._sends: OrderedDict[bytes, list[float]] = OrderedDict()
 
     def _lock(self) -> threading.Lock:
-        """One for each process: that of a parent may be held in a fork, by a thread that is not there."""
+        """One lock per process: in a fork, the lock of the parent may be held by a thread that does not exist there."""
         return self._locks.setdefault(os.getpid(), threading.Lock())
 
     def take(self, network: bytes) -> float:
-        """Counts a send, which can be given back. Raises `TOO_MANY_SENDS`."""
+        """Counts a send; the result can take it back. Raises `TOO_MANY_SENDS`."""
         now = self._now()
         with self._lock():
             sends = [moment for moment in self._sends.get(network, ()) if moment > now - _SECONDS]
@@ -58,8 +58,8 @@ class SendLimit:
 
 
 def network_of(address: str | None) -> bytes | None:
-    """An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left out.
-    It is nothing for a text that is no address."""
+    """An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left
+    out. Nothing if the text is not an address."""
     text = (address or "").strip()
     with_port = _PORT.fullmatch(text)
     try:
