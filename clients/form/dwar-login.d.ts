@@ -6,7 +6,9 @@ export declare class DwarLogin extends HTMLElement {
   next: string | null | undefined;
 }
 
-/** Of `dwar-login`, which bubbles, also out of shadow roots. Cancelled, it keeps the page where it is. */
+/**
+ * The event `dwar-login`, which bubbles, also out of shadow roots. If it is cancelled, the page does not go to `next`.
+ */
 export interface DwarLoginEvent extends CustomEvent<{ identity_id: string }> {
   readonly type: "dwar-login";
 }
@@ -16,7 +18,7 @@ export interface DwarLoginAttributes {
   endpoint?: string | undefined;
   next?: string | undefined;
   lang?: string | undefined;
-  /** The form takes the place of the children, for pages without a framework. */
+  /** The form replaces the children, for pages without a framework. */
   "light-dom"?: boolean | "" | undefined;
   "ondwar-login"?: ((event: DwarLoginEvent) => void) | undefined;
   id?: string | undefined;

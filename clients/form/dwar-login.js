@@ -2,12 +2,12 @@
 // (clients/login/README.md in the repository of Dwar). No dependency and no key. Between the two steps it keeps the number,
 // and nothing else of the person, in sessionStorage.
 
-/** Seconds until the same number can be sent another code, and after a refusal that names no time. */
+/** Seconds between two codes to the same number, and after a refusal that names no time. */
 const PAUSE = 30;
 /** Seconds for which a code is valid if the backend does not say. */
 const EXPIRES_IN = 600;
 const MAX_EXPIRES_IN = 3600;
-/** How long an answer is waited for; a send can take most of it. */
+/** Longest wait for an answer; a send can take most of it. */
 const PATIENCE_MS = 40_000;
 /** Codes of answers after which only a new code helps. */
 const USED_UP = ["OTP_NOT_FOUND", "VERIFY_RATE_LIMITED"];
@@ -104,8 +104,8 @@ ${host === ":host" ? ":host([hidden])" : `${host}[hidden]`} { display: none }
 const sheets = new WeakMap();
 
 /**
- * Adopts the styles once. CSP has no say in constructed sheets, so `style-src` needs nothing. A sheet belongs to one
- * document. A browser without them shows the form as it shows any form.
+ * Adopts the styles once. CSP does not restrict constructed sheets, so `style-src` needs nothing. A sheet belongs to
+ * one document. A browser without them shows the form in its default style.
  * @param {any} root a document or a shadow root
  * @param {string} host
  * @param {string} inside
@@ -132,7 +132,7 @@ function valueOf(digit) {
 }
 
 /**
- * ASCII digits for those of other scripts, one kind of space, dash and line end, and nothing that is invisible.
+ * Normalises a text: ASCII digits, one kind of space, dash and line end, and no invisible characters.
  * @param {string} text
  */
 const plain = (text) => text.replace(/\p{Cf}/gu, "").replace(/\r\n?/g, "\n").replace(/[^\S\n]/g, " ").replace(/[\p{Pd}\u2212]/gu, "-")
@@ -149,7 +149,7 @@ function phoneIn(text) {
 // The patterns are those of clients/examples/android/CodeInMessage.kt and ios/CodeInMessage.swift, character by character.
 const ALONE = /^[*_("'\[]*([0-9](?: ?[0-9]){5}|[0-9]{3} ?- ?[0-9]{3})[*_)"'\].,;!]*$/u;
 const LAST_LINE = /(?:^|\n)@([^ \n]+) #([0-9]+)(?: @[^ \n]+)?$/iu;
-// Names under which anybody can have a domain: no domain above that of the page.
+// Public suffixes, under which anyone can register a domain. They do not count as a domain above that of the page.
 const SHARED = /^(?:[^.]+|(?:ac|co|com|edu|firm|gen|gov|ind|mil|net|nic|org|res)\.[a-z]{2})$/iu;
 const NUMBERS = new RegExp([
   // Not a code: an address, a phone number, an amount, a postal code, a date, a time, the number of an order or of a card.
@@ -173,17 +173,17 @@ const NUMBERS = new RegExp([
   String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर|card|employee|user|client|member|membership|registration|application|folio|tracking|shipment|request|case)(?: ?(?:id|no\.?|number|नंबर)| ?#)(?: is)?[ :.#-]{0,3}[0-9]{6}(?![0-9])`,
   // Perhaps the number of an order: then there is no code.
   String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)[ :.#-]{1,3}([0-9]{6})(?![0-9])`,
-  // Another kind of code; a warning, which does not say that there is one here.
+  // Another kind of code, or a warning about codes: neither says that this message has a code.
   String.raw`(?:promo|coupon|discount|offer|voucher|gift|referral|invite|error|status|area|std|country|branch|ifsc|hsn|qr|pin|postal|zip|पिन|कूपन|प्रोमो)[ -]?(?:codes?|कोड)(?![\p{L}\p{M}0-9_])(?:(?: is)?[ :=*(-]{1,3}[0-9]{6}(?![0-9]))?`,
   String.raw`(?:never(?: ever)? (?:share|disclose|reveal|give|asks?)|(?:not|don['’]t|doesn['’]t|won['’]t) ask)(?:[ ,\/&]{1,3}(?:you|for|any|your|an?|or|and|otps?|[a-z]?pins?|cvv|passwords?|passcodes?|codes?))+(?![\p{L}\p{M}0-9_]|[ :-]{1,3}[0-9])`,
-  // A group that is said to be the code, before or after it; another group; a run; a word for a code.
+  // A group of three and three next to a word for a code; another such group; a run of six; a word for a code.
   String.raw`(?:otp|code|कोड|ओटीपी)(?: is)?[ :-]{1,3}([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
   String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?= is )`,
   String.raw`[0-9]{1,5}[ -][0-9]{3}[ -][0-9]{3}(?![0-9])`,
   String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
   String.raw`([0-9]{6})(?![\p{L}\p{M}0-9_+\/@=]|[.,:-][0-9])`,
   String.raw`((?:otps?|o\.t\.p|codes?|passcodes?|passwords?|verification|verify|authentication|ओटीपी|कोड|पासकोड|पासवर्ड|सत्यापन|ওটিপি|কোড|ઓટીપી|કોડ|ਓਟੀਪੀ|ਕੋਡ|ஓடிபி|குறியீடு|ఓటీపీ|కోడ్|ಒಟಿಪಿ|ಕೋಡ್|ഒടിപി|കോഡ്|ଓଟିପି|କୋଡ୍|کوڈ)(?: (?:no\.?|number|नंबर))?)(?![\p{L}\p{M}0-9_])`,
-  // Dates, times, versions; digits that belong to a word; whole words, so that none is looked into.
+  // Dates, times, versions; digits within a word; whole words, so that no part of a word matches.
   String.raw`[0-9]+(?:[.,:\/-][0-9]+)+`,
   String.raw`(?:[+\/_]|\*\*)[0-9]+`,
   String.raw`[\p{L}\p{M}0-9_]+`,
@@ -197,10 +197,11 @@ const NUMBERS = new RegExp([
 const covers = (host, domain) => host === domain || (`.${domain}`.endsWith(`.${host}`) && !SHARED.test(host));
 
 /**
- * The code of six digits in what was pasted: the code alone, or a whole message. A last line `@domain #code` of this domain
- * or one above it decides; that of another has to agree with the rest. Otherwise the message has to say that it has a code,
- * with a word such as OTP: then it is the only run of six digits that is no date, time, phone number, amount or PIN; without
- * any run, the only group of three and three. Otherwise nothing, since a wrong code costs one of five tries.
+ * The code of six digits in what was pasted: the code alone, or a whole message. If the last line is `@domain #code`
+ * for this domain or one above it, its code counts; with another domain, the rest of the message must contain the same
+ * code. Otherwise the message must contain a word such as OTP: then it is the only run of six digits that is not a
+ * date, time, phone number, amount or PIN; without any run, the only group of three and three. Otherwise nothing, since
+ * a wrong code costs one of five tries.
  * @param {string} text
  * @param {string} domain
  */
@@ -261,7 +262,7 @@ function make(tag, attributes, ...children) {
 }
 
 /**
- * Leaves alone what says it already, so that nothing is announced again.
+ * Changes the text only if it differs, so that screen readers announce nothing twice.
  * @param {HTMLElement} element
  * @param {string} text
  */
@@ -279,7 +280,7 @@ function say(element, text) {
  */
 
 /**
- * Asks the backend. A redirect is not followed: it could lead elsewhere.
+ * Calls the backend. A redirect is not followed: it could lead elsewhere.
  * @param {string} url
  * @param {Record<string, string>} body
  * @param {string} wanted the field without which an answer is none
@@ -310,10 +311,14 @@ async function ask(url, body, wanted, signal) {
   return { code: "LOGIN_UNAVAILABLE" };
 }
 
-/** A time from now on, by the clock that nobody can set and by the one that runs while the device sleeps. */
+/**
+ * A time from now on, by the monotonic clock, which nobody can set, and by the wall clock, which runs while the device
+ * sleeps.
+ */
 const inSeconds = (/** @type {number} */ seconds) => ({ at: performance.now() + seconds * 1000, wall: Date.now() + seconds * 1000 });
 /**
- * Seconds until then. Where the clocks differ, the shorter wait: the backend refuses what comes too early.
+ * Seconds until then. If the clocks differ, the shorter wait counts: the backend refuses a request that comes too
+ * early.
  * @param {{ at: number, wall: number }} time
  */
 const secondsUntil = ({ at, wall }) => Math.ceil(Math.min(at - performance.now(), wall - Date.now()) / 1000);
@@ -414,12 +419,12 @@ export class DwarLogin extends Base {
     this.#begin();
   }
 
-  /** Called for `moveBefore`, in place of the other two. */
+  /** Called for `moveBefore`, instead of the other two callbacks. */
   connectedMoveCallback() {
     this.connectedCallback();
   }
 
-  /** A move takes the element out and puts it in again at once, and stops nothing. */
+  /** A move removes the element and inserts it again at once: nothing is stopped. */
   disconnectedCallback() {
     queueMicrotask(() => {
       if (this.isConnected) return;
@@ -429,11 +434,14 @@ export class DwarLogin extends Base {
   }
 
   attributeChangedCallback() {
-    // Not while the element is made out of what the page already has: it is connected next.
+    // Not while the element is being upgraded: it is connected next.
     if (this.#languages && this.isConnected) this.#begin();
   }
 
-  /** Shows the first step, or that of a code that is on its way. Goes on with what is shown while the endpoint is the same. */
+  /**
+   * Shows the first step, or the second if a code is on its way. While the endpoint is the same, the current step
+   * stays.
+   */
   #begin() {
     const endpoint = onThisOrigin(this.endpoint ?? "/login")?.replace(/\/$/, "");
     if (endpoint) {
@@ -505,7 +513,7 @@ export class DwarLogin extends Base {
     return this.#forget();
   }
 
-  /** That of the nearest element that has one, through shadow roots. */
+  /** The language of the nearest ancestor that has one, also outside of shadow roots. */
   get #language() {
     for (let at = /** @type {any} */ (this); at; at = at.getRootNode().host) {
       const lang = at.closest("[lang]")?.getAttribute("lang");
@@ -567,8 +575,8 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * Shows one field, and an alert that is there before it says something, as screen readers want it. The field has no
-   * name, so that it is in no URL, whatever submits the form.
+   * Shows one field, and an alert that exists before it has text, as screen readers need it. The field has no name, so
+   * that it never appears in a URL.
    * @param {{ input: HTMLInputElement, send: HTMLButtonElement, label: string, labels: [HTMLElement, string][],
    *   lead?: Node[], note?: string, buttons: HTMLElement[], phone: () => string | undefined,
    *   read: (text: string) => string | undefined, submit: () => void, brought?: () => void }} parts
@@ -597,7 +605,7 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * Takes what the field is given. What is composed on a keyboard is left alone until it is done.
+   * Handles input into the field. Text that a keyboard is composing stays unchanged until it is complete.
    * @param {Step} step
    * @param {(text: string) => string | undefined} read
    * @param {(() => void) | undefined} brought called when one event has brought the whole
@@ -624,7 +632,7 @@ export class DwarLogin extends Base {
     });
     input.addEventListener("input", (event) => {
       const { isComposing, inputType } = /** @type {InputEvent} */ (event);
-      // Safari takes out what was composed before it puts in the same for good.
+      // Safari deletes composed text before it inserts the same text finally.
       if (inputType === "deleteCompositionText") return;
       step.atOnce = step.held === "";
       step.held = input.value;
@@ -645,8 +653,8 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * Says everything in the language of now. The button that sends says how long its number has to wait; nothing reads that
-   * aloud.
+   * Sets all texts in the current language. The send button shows how long its number has to wait; screen readers do
+   * not read that.
    */
   #paint() {
     clearTimeout(this.#tick);
@@ -667,7 +675,7 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * Why it did not work. The sentence of a code that is not ours is the application's own.
+   * The sentence for a failed call. For a code that this form does not know it is the application's own.
    * @param {Answer} answer
    */
   #sentence({ code = "", error, wait = PAUSE }) {
@@ -679,7 +687,7 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * Says why it did not work, or takes back what was said. What is said twice is announced twice.
+   * Shows why a call failed, or removes the message. A repeated message is announced again.
    * @param {Answer} answer
    */
   #complain(answer) {
@@ -694,7 +702,7 @@ export class DwarLogin extends Base {
   }
 
   /**
-   * One request at a time; nothing if there is one already, or if the person went on meanwhile.
+   * Makes one request at a time; returns nothing if one is running, or if the person has left the step meanwhile.
    * @param {HTMLElement} button
    * @param {string} busy the key of what it says meanwhile
    * @param {string} path
@@ -751,7 +759,7 @@ export class DwarLogin extends Base {
     void this.#listen();
   }
 
-  /** Takes the code out of the SMS, where the browser offers that (WebOTP). */
+  /** Reads the code from the SMS, if the browser offers that (WebOTP). */
   async #listen() {
     if (!("OTPCredential" in window) || !this.#step?.ofCode || this.#listening?.signal.aborted === false) return;
     const listening = (this.#listening = new AbortController());

@@ -5,9 +5,9 @@ export interface FetchWithLoginOptions {
 
 /**
  * Fetches as `fetch` does. If the answer is 401 it renews the session, once, no matter how many requests wait, and
- * sends the request again. When the session is over the answer is that 401; when the backend cannot renew it, the
- * answer is that of the renewal, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`,
- * is only fetched.
+ * sends the request again. It returns the 401 if the session is over, and the answer of the renewal if the backend
+ * cannot renew it, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`, is only
+ * fetched.
  */
 export function fetchWithLogin(
   input: RequestInfo | URL,

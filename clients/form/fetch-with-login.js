@@ -1,4 +1,5 @@
-// `fetch` for the pages of a backend that keeps the login contract: after a 401 it renews the session, and asks once more.
+// `fetch` for the pages of a backend that keeps the login contract: after a 401 it renews the session and repeats the
+// request.
 
 const RENEWAL_MS = 40_000;
 
@@ -8,9 +9,9 @@ const all = new Map();
 
 /**
  * Fetches as `fetch` does. If the answer is 401 it renews the session, once, no matter how many requests wait, and
- * sends the request again. When the session is over the answer is that 401; when the backend cannot renew it, the
- * answer is that of the renewal, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`,
- * is only fetched.
+ * sends the request again. It returns the 401 if the session is over, and the answer of the renewal if the backend
+ * cannot renew it, such as 503 `LOGIN_UNAVAILABLE`. A request to another origin, or with `Authorization`, is only
+ * fetched.
  *
  * @param {RequestInfo | URL} input
  * @param {RequestInit} [init]
@@ -45,7 +46,7 @@ function renewalsAt(url) {
 }
 
 /**
- * Joins the renewal that is under way. It has a time limit of its own, since those who wait may leave.
+ * Joins the renewal under way. It has its own time limit, since the callers that wait may stop waiting.
  *
  * @param {string} url
  * @param {Renewals} renewals

@@ -128,7 +128,7 @@ func TestTheDeadlineOfTheContextCounts(t *testing.T) {
 	}
 }
 
-// Whoever begins a refresh may give up; the others wait for it.
+// The caller that starts a refresh may give up; the others still get its result.
 func TestARefreshGoesOnWhenItsFirstCallerGivesUp(t *testing.T) {
 	var refreshes atomic.Int32
 	asked, goOn := make(chan struct{}, 1), make(chan struct{})

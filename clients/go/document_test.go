@@ -100,7 +100,7 @@ func TestOperationsAreThoseOfTheDocument(t *testing.T) {
 			if !strings.HasPrefix(path, "/v1/") && operation.OperationID != "getPublicKeys" {
 				continue
 			}
-			// What proxies ask is no business of a client, and a job that reads events needs a loop around one GET.
+			// Clients lack the operation that proxies call, and the events, which a job reads in a loop around one GET.
 			if slices.Contains(operation.Tags, "Proxies") || slices.Contains(operation.Tags, "Events") {
 				continue
 			}

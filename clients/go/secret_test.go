@@ -22,7 +22,7 @@ type holder struct {
 	secret   Secret
 }
 
-// What holds a secret, and whoever holds that, shows it in no way of printing.
+// No way of printing shows a secret, or a value that contains one.
 func TestNoSecretIsShown(t *testing.T) {
 	tokens := Tokens{}
 	if err := json.Unmarshal([]byte(`{"access_token":"`+sesame+`","refresh_token":"`+sesame+`"}`), &tokens); err != nil {

@@ -1,4 +1,4 @@
-// The program that puts a client under test to work: one line of JSON for each call, one for each answer.
+// Talks to the adapter of the client under test: one line of JSON for each call, one for each answer.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 

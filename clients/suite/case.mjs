@@ -23,7 +23,7 @@ export class Case {
     this.#fake = fake;
   }
 
-  /** Throws with what is not as the case expects. */
+  /** Throws with the differences from what the case expects. */
   async play() {
     const { fake, client = {}, steps } = this.#definition;
     for (const key of ["test_key", "live_key", "closed_key"]) this.#secrets.add(this.#variables[key]);
@@ -136,7 +136,7 @@ export class Case {
   }
 }
 
-/** An object under test, with what cases need not say. */
+/** An object under test, with defaults that cases need not repeat. */
 function made({ new: kind, as = kind, with: options }, server) {
   const usual = {
     client: { url: "$url", api_key: "$test_key", timeout_ms: 5000 },

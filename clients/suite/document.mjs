@@ -1,5 +1,5 @@
-// What docs/openapi.json says, as samples and as cases: a client has to know every operation under /v1/, every field
-// and every code.
+// Makes samples and cases from docs/openapi.json: a client has to know every operation under /v1/, every field and
+// every code.
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -30,8 +30,8 @@ function sampleOf(schema) {
 }
 
 /**
- * Those under /v1/, but not what proxies ask, which is no business of a client, nor the events, which a job reads with a
- * loop around one GET.
+ * The operations under /v1/ that clients have: not the one that proxies call, and not the events, which a job reads in
+ * a loop around one GET.
  */
 export function operations() {
   return Object.entries(DOCUMENT.paths)

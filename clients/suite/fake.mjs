@@ -1,4 +1,4 @@
-// A service that answers as a case says, for what the real one cannot play. It keeps what it was asked.
+// A fake service that answers as a case says, for answers that the real one does not give. It records its requests.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { sample } from "./document.mjs";
@@ -28,7 +28,7 @@ export class Fake {
     this.#requests = [];
   }
 
-  /** What was asked since the last look. */
+  /** The requests since the last call of this function. */
   takeRequests() {
     return this.#requests.splice(0);
   }
@@ -60,7 +60,7 @@ export class Fake {
   }
 }
 
-/** Until as many have come as the answer wants. */
+/** Waits until as many requests have come as the answer says. */
 function come(answer) {
   answer.waiting ??= [];
   return new Promise((resolve) => {
@@ -93,14 +93,17 @@ function write(response, answer) {
   response.end(text);
 }
 
-/** One character at a time: each comes soon, the whole does not. */
+/** Sends one character at a time: each arrives soon, the whole does not. */
 function drip(response, text, everyMs) {
   let sent = 0;
   const timer = setInterval(() => (sent < text.length ? response.write(text[sent++]) : response.end()), everyMs);
   response.on("close", () => clearInterval(timer));
 }
 
-/** As fast as it is read; after 64 MiB nothing more comes, so that a client that reads on does not fill the memory. */
+/**
+ * Sends as fast as the client reads; after 64 MiB nothing more comes, so that a client that reads on does not fill the
+ * memory.
+ */
 function pour(response, parts = 1024) {
   while (parts > 0 && response.write(" ".repeat(65536))) parts--;
   if (parts > 0) response.once("drain", () => pour(response, parts - 1));

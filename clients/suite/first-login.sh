@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From an empty folder to somebody who is logged in, with the client of this checkout and the first program of its README:
-# at most ten lines of one's own, and five minutes. Imports, comments, and lines of brackets alone are nobody's own.
+# From an empty folder to a login, with the client of this checkout and the first program of its README: at most ten
+# lines of one's own, and five minutes. Imports, comments, and lines of brackets alone are nobody's own.
 #
 # usage: DWAR_BIN=… first-login.sh typescript|python|go|rust
 # typescript wants `npm install` in the client's folder before; rust builds in CARGO_TARGET_DIR, or this checkout's target.

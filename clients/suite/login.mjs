@@ -27,7 +27,7 @@ async function cases({ only, forwarded }) {
     .filter(([name]) => name.includes(only) && !(forwarded && name.includes("X-Forwarded-For")));
 }
 
-/** What a case is played with. */
+/** The browsers, apps, phones and servers of a case. */
 class World {
   #number = 0;
   #secrets = new Set();
@@ -74,7 +74,7 @@ class World {
     return messages[0].code;
   }
 
-  /** Asks the service itself. */
+  /** Calls the service directly. */
   service(method, path, body, key = this.variables.test_key) {
     const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
     return fetch(this.variables.url + path, { method, headers, body: body && JSON.stringify(body) });

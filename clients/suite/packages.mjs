@@ -7,7 +7,7 @@ const REPOSITORY = "https://github.com/dwar-auth/dwar";
 const root = new URL("../../", import.meta.url);
 const read = (path) => readFileSync(new URL(path, root), "utf8");
 
-/** What each manifest has to say, as it is written there. Go's has no such fields, nor has Cargo's one for issues. */
+/** What each manifest must contain, literally. Go's has no such fields, nor has Cargo's one for issues. */
 const MANIFESTS = {
   typescript: ["package.json", `"git+${REPOSITORY}.git"`, '"homepage": ', `"bugs": "${REPOSITORY}/issues"`],
   form: ["package.json", `"git+${REPOSITORY}.git"`, '"homepage": ', `"bugs": "${REPOSITORY}/issues"`],

@@ -23,7 +23,10 @@ export class Proxy {
     return { ...env, NODE_USE_ENV_PROXY: "1" };
   }
 
-  /** What it was asked for at loopback since the last look. A runtime may ask elsewhere whether there is a newer one. */
+  /**
+   * The loopback requests since the last call of this function. Others are ignored: a runtime may check elsewhere for a
+   * newer version.
+   */
   takeLoopback() {
     return this.#asked.splice(0).filter((line) => /127\.0\.0\.1|localhost|\[::1\]/.test(line));
   }

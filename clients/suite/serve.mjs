@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** One for all services of a run, since on PostgreSQL they share a database. */
 const MASTER_KEY = randomBytes(32).toString("base64");
 
-/** Only a name here, since verifiers are told the address of the service. */
+/** Only a name, since verifiers get the address of the service separately. */
 const ISSUER = "http://127.0.0.1:8080";
 
 /** Settings beside those of every profile. */

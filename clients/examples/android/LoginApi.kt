@@ -12,13 +12,13 @@ import org.json.JSONObject
  * @param base where the backend mounts it, such as `https://shop.example/login`
  */
 class LoginApi(private val base: String) {
-    /** What the person can be told: [code] is of the contract, [retryAfter] in seconds. */
+    /** A refusal that the person can be told: [code] is of the contract, [retryAfter] in seconds. */
     class Refused(val code: String, message: String, val retryAfter: Int?) : IOException(message)
 
     /** Keep both where other apps cannot read them, such as in a file that a key of the Android Keystore encrypts. */
     class Tokens(val access: String, val refresh: String)
 
-    /** Sends a code, and gives the `otp_id` that verify wants. */
+    /** Sends a code, and returns the `otp_id` for verify. */
     fun send(phone: String): String = call("send", "phone" to phone).getString("otp_id")
 
     fun verify(phone: String, code: String, otpId: String): Tokens =

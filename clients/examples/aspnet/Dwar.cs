@@ -8,10 +8,10 @@ using System.Text.Json.Nodes;
 using Microsoft.IdentityModel.JsonWebTokens;
 using Microsoft.IdentityModel.Tokens;
 
-/// <summary>Why a call of the login contract came to nothing, as the page or the app is told.</summary>
+/// <summary>Why a call of the login contract failed, as the page or the app is told.</summary>
 sealed class Refused(int status, string code, JsonObject? said = null, string retryAfter = "", string refusedBy = "") : Exception(code)
 {
-    // What a person can mend. Every other refusal of the service is a fault to them.
+    // Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`.
     static readonly string[] ForPeople =
         ["INVALID_PHONE", "INVALID_OTP_CODE", "INVALID_OTP", "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED"];
 
@@ -43,7 +43,7 @@ sealed class Refused(int status, string code, JsonObject? said = null, string re
         }
     }
 
-    /// <summary>What the service refused, or a fault.</summary>
+    /// <summary>The refusal for an answer of the service, or `LOGIN_UNAVAILABLE`.</summary>
     public static Refused Of(int status, JsonObject? said, string retryAfter)
     {
         var code = said?["code"]?.ToString() ?? "";
@@ -63,7 +63,8 @@ sealed class Dwar(IConfiguration settings)
         : throw new ArgumentException("the secret must have 32 characters or more");
     (DateTimeOffset At, JsonWebKeySet Keys) kept = (DateTimeOffset.MinValue, new JsonWebKeySet());
 
-    /// <summary>What the service answers, if it has <c>field</c>; otherwise throws why it did not. Nothing is asked twice.</summary>
+    /// <summary>The answer of the service, if it has <c>field</c>; otherwise throws a refusal. Calls are not
+    /// repeated.</summary>
     public async Task<JsonObject> Call(string path, JsonObject body, string field, string? idempotencyKey = null)
     {
         using var request = new HttpRequestMessage(HttpMethod.Post, url + path)
@@ -94,13 +95,14 @@ sealed class Dwar(IConfiguration settings)
         }
     }
 
-    /// <summary>A new pair for a refresh token. Tabs that ask at once, in any process, get the same one.</summary>
+    /// <summary>A new pair for a refresh token. Tabs that refresh at the same time, also in other processes, get the
+    /// same pair.</summary>
     public Task<JsonObject> Refresh(string token) => token == ""
         ? throw new Refused(401, "SESSION_EXPIRED")
         : Call("/v1/session/refresh", new() { ["refresh_token"] = token }, "access_token",
             Convert.ToHexStringLower(HMACSHA256.HashData(secret, Encoding.UTF8.GetBytes(token))));
 
-    /// <summary>Ends the session of an access token; false if the token is none that counts.</summary>
+    /// <summary>Ends the session of an access token; false if the token is not valid.</summary>
     public async Task<bool> Ends(string access)
     {
         if (access == "") return false;
@@ -115,7 +117,7 @@ sealed class Dwar(IConfiguration settings)
         }
     }
 
-    /// <summary>The identity of an access token, or null if it is none of this project and mode that is in force.</summary>
+    /// <summary>The identity of an access token, or null if it is not a valid one of this project and mode.</summary>
     public async Task<string?> Identity(string token)
     {
         if (token == "") return null;
@@ -133,7 +135,7 @@ sealed class Dwar(IConfiguration settings)
         return isOurs ? judged.Claims["sub"] as string : null;
     }
 
-    // Kept for five minutes; older ones go on while no others can be had.
+    // Cached for five minutes, and longer while they cannot be fetched.
     async Task<JsonWebKeySet> Keys()
     {
         if (kept.At < DateTimeOffset.UtcNow.AddMinutes(-5))
@@ -151,12 +153,12 @@ sealed class Dwar(IConfiguration settings)
     }
 }
 
-/// <summary>Counts the codes that an address was sent in ten minutes, in the memory of this process.</summary>
+/// <summary>Counts the codes that an address has requested in ten minutes, in the memory of this process.</summary>
 sealed class SendsPerAddress(int most)
 {
     readonly ConcurrentDictionary<string, List<DateTimeOffset>> sends = new();
 
-    /// <summary>Takes a place for a send, and gives back what frees it again.</summary>
+    /// <summary>Counts a send, and returns a function that takes it back.</summary>
     public Action Count(IPAddress? address)
     {
         if (address is null) return () => { };

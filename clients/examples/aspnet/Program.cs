@@ -82,7 +82,7 @@ app.MapPost("/login/logout", async (HttpContext context, Dwar dwar) =>
     }
     catch (Refused refused) when (refused.Code == "SESSION_EXPIRED")
     {
-        // The session is over already, which is what was asked for.
+        // The session is over already, as requested.
     }
     if (IsPage(context)) Clear(context);
     context.Response.Headers.CacheControl = "no-store";
@@ -96,7 +96,8 @@ app.MapMethods("/claims", ["GET", "POST"], async (HttpContext context, Dwar dwar
 
 app.Run();
 
-// Who is logged in. It renews the session of a page whose access token has ended, where the answer carries cookies.
+// The identity that is logged in. Renews the session of a page whose access token has expired, if the answer can carry
+// cookies.
 async Task<string?> Identity(HttpContext context, Dwar dwar, bool renews)
 {
     var identity = await dwar.Identity(Bearer(context) ?? Cookie(context, Access));
@@ -122,7 +123,7 @@ IResult Unknown(HttpContext context, bool renewed)
     return Results.StatusCode(401);
 }
 
-// The body, if the request may have one read: origin, type, size, shape, in this order.
+// The body, after checks of origin, type, size and format, in this order.
 async Task<JsonObject> Body(HttpContext context)
 {
     var request = context.Request;
@@ -143,7 +144,7 @@ async Task<JsonObject> Body(HttpContext context)
     }
 }
 
-// Whether the tokens go into the body: to an app alone, since no script of a page may see one.
+// Whether the tokens go into the body: only for an app, since no script of a page may read a token.
 bool WantsTokens(HttpContext context, JsonObject body)
 {
     var wants = Text(body, "tokens") == "body";
@@ -158,7 +159,7 @@ string Phone(JsonObject body)
     return Regex.IsMatch(phone, @"\A\+?[0-9]+\z") ? phone : throw new Refused(422, "INVALID_PHONE");
 }
 
-// The cookie of a page, the field of an app.
+// The cookie of a page, or the field in the body of an app.
 string Credential(HttpContext context, JsonObject body, string field, string cookie) =>
     IsPage(context) ? Cookie(context, cookie) : Text(body, field);
 
@@ -173,7 +174,7 @@ bool IsForeign(HttpContext context)
         : headers.ContainsKey("Sec-Fetch-Site") && headers["Sec-Fetch-Site"] != "same-origin";
 }
 
-// Whether it is a page of ours that was opened without https, where no browser keeps the cookies.
+// Whether the request comes from an own page that was opened without https, where browsers keep no cookies.
 bool LacksHttps(HttpRequest request)
 {
     var isLoopback = request.Host.Host is "localhost" or "[::1]" || request.Host.Host.EndsWith(".localhost")
@@ -181,7 +182,7 @@ bool LacksHttps(HttpRequest request)
     return !isLoopback && request.Headers.Origin == $"http://{request.Host}";
 }
 
-// A cookie of the request; those of another site's request that may change something do not count.
+// A cookie of the request; empty if a page of another site may change something with it.
 string Cookie(HttpContext context, string name)
 {
     var isSafe = HttpMethods.IsGet(context.Request.Method) || HttpMethods.IsHead(context.Request.Method);

@@ -1,7 +1,7 @@
 // Dwar makes, delivers and checks the codes, better-auth keeps the sessions: POST /v1/otp/send and /v1/otp/check.
 import { phoneNumber } from "better-auth/plugins";
 
-/** What says that the code is not right; anything else is a fault, and no verdict. */
+/** Refusals of a wrong code; any other error says nothing about the code. */
 const NOT_RIGHT = ["INVALID_OTP", "INVALID_OTP_CODE", "OTP_NOT_FOUND", "VERIFY_RATE_LIMITED"];
 
 export const byVerification = (dwar, more = {}) =>

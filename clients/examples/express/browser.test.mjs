@@ -44,7 +44,7 @@ async function freePort() {
   return port;
 }
 
-/** What a script of the page gets for a call of the contract. */
+/** The answer that a script of the page gets for a call of the contract. */
 function post(page, step, body) {
   return page.evaluate(
     async ([url, text]) => {
@@ -82,7 +82,7 @@ test("a page logs in, and its scripts see no token", async () => {
   assert.equal((await page.goto(`${site}/me`)).status(), 200);
 });
 
-/** Somebody who is logged in, and whose access token has ended. */
+/** A person who is logged in and whose access token has expired. */
 async function stale(phone) {
   const context = await browser.newContext({ storageState: await dwar.storageState(phone, site) });
   await context.clearCookies({ name: "__Host-dwar_access" });

@@ -16,7 +16,7 @@ const login = createLogin({
 const app = express();
 app.use("/login", login.router);
 app.all("/me", async (request, response) => {
-  // With the response, whose cookies renew a session whose access token has ended.
+  // With the response, so that its cookies renew a session whose access token has expired.
   const claims = await login.authenticate(request, response);
   if (!claims) return response.sendStatus(401);
   response.json({ identity_id: claims.sub });
@@ -24,7 +24,7 @@ app.all("/me", async (request, response) => {
 app.all("/claims", async (request, response) => {
   const claims = await login.authenticate(request);
   if (claims) return response.json({ identity_id: claims.sub });
-  // fetchWithLogin of the page renews, and asks again.
+  // fetchWithLogin of the page renews and repeats the request.
   response.set("WWW-Authenticate", login.canRenew(request) ? 'Bearer error="invalid_token"' : "Bearer").sendStatus(401);
 });
 app.listen(PORT, "127.0.0.1");

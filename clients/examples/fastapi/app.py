@@ -34,5 +34,5 @@ async def without_renewal(claims: Annotated[AccessClaims, Depends(authenticate(l
 
 
 if __name__ == "__main__":
-    # By default uvicorn believes X-Forwarded-For of a peer on 127.0.0.1.
+    # By default uvicorn trusts X-Forwarded-For of a peer on 127.0.0.1.
     uvicorn.run(app, port=int(env["PORT"]), proxy_headers=False, log_level="warning")

@@ -6,7 +6,7 @@ struct CodeField: View {
     @Binding var code: String
     /// `--webotp-domain` of the project, if it has one.
     var domain: String?
-    /// Called when one change brings the whole code, never while somebody types.
+    /// Called when one change brings the whole code, never while a person types.
     let whole: (String) -> Void
 
     var body: some View {

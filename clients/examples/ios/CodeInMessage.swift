@@ -24,30 +24,32 @@ enum CodeInMessage {
         #"(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर|card|employee|user|client|member|membership|registration|application|folio|tracking|shipment|request|case)(?: ?(?:id|no\.?|number|नंबर)| ?#)(?: is)?[ :.#-]{0,3}[0-9]{6}(?![0-9])"#,
         // Perhaps the number of an order: then there is no code.
         #"(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)[ :.#-]{1,3}([0-9]{6})(?![0-9])"#,
-        // Another kind of code; a warning, which does not say that there is one here.
+        // Another kind of code, or a warning about codes: neither says that this message has a code.
         #"(?:promo|coupon|discount|offer|voucher|gift|referral|invite|error|status|area|std|country|branch|ifsc|hsn|qr|pin|postal|zip|पिन|कूपन|प्रोमो)[ -]?(?:codes?|कोड)(?![\p{L}\p{M}0-9_])(?:(?: is)?[ :=*(-]{1,3}[0-9]{6}(?![0-9]))?"#,
         #"(?:never(?: ever)? (?:share|disclose|reveal|give|asks?)|(?:not|don['’]t|doesn['’]t|won['’]t) ask)(?:[ ,\/&]{1,3}(?:you|for|any|your|an?|or|and|otps?|[a-z]?pins?|cvv|passwords?|passcodes?|codes?))+(?![\p{L}\p{M}0-9_]|[ :-]{1,3}[0-9])"#,
-        // A group that is said to be the code, before or after it; another group; a run; a word for a code.
+        // A group of three and three next to a word for a code; another such group; a run of six; a word for a code.
         #"(?:otp|code|कोड|ओटीपी)(?: is)?[ :-]{1,3}([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])"#,
         #"([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?= is )"#,
         #"[0-9]{1,5}[ -][0-9]{3}[ -][0-9]{3}(?![0-9])"#,
         #"([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])"#,
         #"([0-9]{6})(?![\p{L}\p{M}0-9_+\/@=]|[.,:-][0-9])"#,
         #"((?:otps?|o\.t\.p|codes?|passcodes?|passwords?|verification|verify|authentication|ओटीपी|कोड|पासकोड|पासवर्ड|सत्यापन|ওটিপি|কোড|ઓટીપી|કોડ|ਓਟੀਪੀ|ਕੋਡ|ஓடிபி|குறியீடு|ఓటీపీ|కోడ్|ಒಟಿಪಿ|ಕೋಡ್|ഒടിപി|കോഡ്|ଓଟିପି|କୋଡ୍|کوڈ)(?: (?:no\.?|number|नंबर))?)(?![\p{L}\p{M}0-9_])"#,
-        // Dates, times, versions; digits that belong to a word; whole words, so that none is looked into.
+        // Dates, times, versions; digits within a word; whole words, so that no part of a word matches.
         #"[0-9]+(?:[.,:\/-][0-9]+)+"#,
         #"(?:[+\/_]|\*\*)[0-9]+"#,
         #"[\p{L}\p{M}0-9_]+"#,
     ].joined(separator: "|"))
     private static let alone = pattern(#"^[*_("'\[]*([0-9](?: ?[0-9]){5}|[0-9]{3} ?- ?[0-9]{3})[*_)"'\].,;!]*$"#)
-    // Names under which anybody can have a domain: no domain above that of the project.
+    // Public suffixes, under which anyone can register a domain. They do not count as a domain above that of the
+    // project.
     private static let shared = pattern(#"^(?:[^.]+|(?:ac|co|com|edu|firm|gen|gov|ind|mil|net|nic|org|res)\.[a-z]{2})$"#)
     private static let lastLine = pattern(#"(?:^|\n)@([^ \n]+) #([0-9]+)(?: @[^ \n]+)?$"#)
 
-    /// The six digits: the code alone, or that of a whole message. A last line `@domain #code` of `domain` or one above it
-    /// decides; that of another has to agree with the rest. Otherwise the message has to say that it has a code, with a word
-    /// such as OTP: then it is the only run of six digits that is no date, time, phone number, amount or PIN; without any
-    /// run, the only group of three and three. Otherwise nothing, since a wrong code costs one of five tries.
+    /// The six digits: the code alone, or that of a whole message. If the last line is `@domain #code` for `domain` or
+    /// one above it, its code counts; with another domain, the rest of the message must contain the same code.
+    /// Otherwise the message must contain a word such as OTP: then it is the only run of six digits that is not a date,
+    /// time, phone number, amount or PIN; without any run, the only group of three and three. Otherwise nothing, since
+    /// a wrong code costs one of five tries.
     ///
     /// `domain` is `--webotp-domain` of the project, if it has one.
     static func read(_ message: String, domain: String? = nil) -> String? {
@@ -81,7 +83,7 @@ enum CodeInMessage {
         host == domain || (".\(domain)".hasSuffix(".\(host)") && matches(shared, host).isEmpty)
     }
 
-    /// ASCII digits for those of other scripts, one kind of space, dash and line end, and nothing that is invisible.
+    /// Normalises a text: ASCII digits, one kind of space, dash and line end, and no invisible characters.
     private static func plain(_ text: String) -> String {
         var plain = String.UnicodeScalarView()
         for scalar in text.replacingOccurrences(of: "\r\n", with: "\n").unicodeScalars {

@@ -8,7 +8,7 @@ struct LoginAPI {
     /// Where the backend mounts it, such as `https://shop.example/login`.
     let base: URL
 
-    /// What the person can be told: `code` is of the contract, `retryAfter` in seconds.
+    /// A refusal that the person can be told: `code` is of the contract, `retryAfter` in seconds.
     struct Refused: Error {
         let code: String
         let message: String
@@ -37,7 +37,7 @@ struct LoginAPI {
 
     init(base: URL) { self.base = base }
 
-    /// Sends a code, and gives the `otp_id` that verify wants.
+    /// Sends a code, and returns the `otp_id` for verify.
     func send(phone: String) async throws -> String {
         let sent: Sent = try decoded(await call("send", ["phone": phone]))
         return sent.otp_id

@@ -7,7 +7,7 @@ export async function proxy(request: NextRequest) {
   await getLogin().authenticate(request, answer);
   const renewed = answer.getSetCookie();
   if (renewed.length === 0) return NextResponse.next();
-  // The component is to see the new cookies as well: the first of a name counts.
+  // The component must see the new cookies too: the first cookie of a name counts.
   const headers = new Headers(request.headers);
   const pairs = renewed.map((cookie) => cookie.split(";", 1)[0]);
   headers.set("Cookie", [...pairs, request.headers.get("Cookie")].join("; "));

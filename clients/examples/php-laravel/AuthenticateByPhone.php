@@ -8,10 +8,10 @@ use Illuminate\Http\Request;
 use Symfony\Component\HttpFoundation\Response;
 
 /**
- * Middleware for pages of those who are logged in: `$request->attributes->get('identity_id')` is the person.
+ * Middleware for pages that require a login: `$request->attributes->get('identity_id')` is the person.
  *
- * It renews the session of a page whose access token has ended. `claims` as its parameter renews nothing, for answers that
- * carry no cookies.
+ * It renews the session of a page whose access token has expired. With the parameter `claims` it renews nothing, for
+ * answers that carry no cookies.
  */
 final class AuthenticateByPhone
 {
@@ -32,7 +32,7 @@ final class AuthenticateByPhone
                 $renewed = LoginCookies::ofTokens($tokens);
             }
         } catch (Refused $refused) {
-            // Without an answer of the service nobody knows who is logged in: that is a fault, and no logout.
+            // Without an answer of the service the login state is unknown: that is an error, not a logout.
             if ($refused->reason !== 'SESSION_EXPIRED') {
                 return new JsonResponse($refused->body(), $refused->status, $refused->headers());
             }

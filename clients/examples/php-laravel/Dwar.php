@@ -23,7 +23,7 @@ final class Dwar
         }
     }
 
-    /** What the service answers, if it has `$field`; otherwise throws why it did not. Nothing is asked twice. */
+    /** The answer of the service, if it has `$field`; otherwise throws a refusal. Calls are not repeated. */
     public function call(string $path, array $body, string $field, array $headers = []): array
     {
         try {
@@ -41,7 +41,9 @@ final class Dwar
         throw Refused::of($answer->status(), is_array($said) ? $said : [], $answer->header('Retry-After'));
     }
 
-    /** A new pair for a refresh token. Tabs that ask at once, in any process, get the same one. */
+    /**
+     * A new pair for a refresh token. Tabs that refresh at the same time, also in other processes, get the same pair.
+     */
     public function refresh(string $token): array
     {
         if ($token === '') {
@@ -52,7 +54,7 @@ final class Dwar
         return $this->call('/v1/session/refresh', $body, 'access_token', ['Idempotency-Key' => $key]);
     }
 
-    /** The claims of an access token, or null if it is none of this project and mode that is in force. */
+    /** The claims of an access token, or null if it is not a valid one of this project and mode. */
     public function claims(string $token): ?array
     {
         $parts = explode('.', $token);
@@ -81,7 +83,9 @@ final class Dwar
         return $matches ? $claims : null;
     }
 
-    /** The public key of this id, in PEM. Keys are kept for five minutes, and an unknown id is asked for once a minute. */
+    /**
+     * The public key of this id, in PEM. Keys are cached for five minutes, and fetched for an unknown id once a minute.
+     */
     private function key(string $kid): ?string
     {
         $kept = Cache::get('dwar.keys', ['at' => 0, 'keys' => []]);
@@ -92,7 +96,7 @@ final class Dwar
                 $kept = ['at' => time(), 'keys' => array_map(self::pem(...), array_column($found, null, 'kid'))];
                 Cache::put('dwar.keys', $kept, 3600);
             } catch (\Exception) {
-                // The keys that are there go on for an hour at most.
+                // The cached keys are used for an hour at most.
             }
         }
         return $kept['keys'][$kid] ?? null;

@@ -12,7 +12,7 @@ final class LoginController
 {
     private const LONGEST_BODY = 16 * 1024;
 
-    /** Codes that one address is sent in ten minutes. Raise it where many people log in behind one address. */
+    /** How many codes one address may request in ten minutes. Raise it if many people log in behind one address. */
     private const SENDS_PER_ADDRESS = 30;
 
     public function __construct(private Dwar $dwar, private LoginCookies $cookies)
@@ -85,7 +85,7 @@ final class LoginController
         return $this->with(new Response('', 204), $this->cookies->isPage($request) ? LoginCookies::cleared() : []);
     }
 
-    /** Ends the session of an access token; false if the token is none that counts. */
+    /** Ends the session of an access token; false if the token is not valid. */
     private function ends(string $access): bool
     {
         if ($access === '') {
@@ -102,7 +102,7 @@ final class LoginController
         }
     }
 
-    /** The body, if the request may have one read: origin, type, size, shape, in this order. */
+    /** The body, after checks of origin, type, size and format, in this order. */
     private function body(Request $request): array
     {
         if ($this->cookies->isForeign($request)) {
@@ -123,7 +123,7 @@ final class LoginController
         return $body;
     }
 
-    /** Whether the tokens go into the body: to an app alone, since no script of a page may see one. */
+    /** Whether the tokens go into the body: only for an app, since no script of a page may read a token. */
     private function wantsTokens(Request $request, array $body): bool
     {
         $wants = ($body['tokens'] ?? null) === 'body';
@@ -133,7 +133,7 @@ final class LoginController
         return $wants;
     }
 
-    /** The cookie of a page, the field of an app. */
+    /** The cookie of a page, or the field in the body of an app. */
     private function credential(Request $request, array $body, string $field, string $cookie): string
     {
         return $this->cookies->isPage($request)
@@ -167,7 +167,9 @@ final class LoginController
         return $answer;
     }
 
-    /** What shares its codes: an IPv4 address, also one that is written as IPv6, or the /64 of an IPv6 one. */
+    /**
+     * The network that is counted as one: an IPv4 address, also one that is written as IPv6, or the /64 of an IPv6 one.
+     */
     public static function network(?string $ip): ?string
     {
         if (filter_var($ip, FILTER_VALIDATE_IP) === false) {
@@ -180,7 +182,7 @@ final class LoginController
         return bin2hex(substr($address, 0, 8));
     }
 
-    /** Counts a send from this address, an IPv6 one by its /64, and gives back what uncounts it. */
+    /** Counts a send from this address, an IPv6 one by its /64, and returns a function that takes it back. */
     private function counted(?string $ip): callable
     {
         $network = self::network($ip);

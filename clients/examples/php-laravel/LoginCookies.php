@@ -26,13 +26,13 @@ final class LoginCookies
         }
     }
 
-    /** Whether a page asks, not an app. */
+    /** Whether the request comes from a page, not from an app. */
     public function isPage(Request $request): bool
     {
         return $request->headers->has('Origin') || $request->headers->has('Sec-Fetch-Site');
     }
 
-    /** Whether it is a page of another site. */
+    /** Whether the request comes from a page of another site. */
     public function isForeign(Request $request): bool
     {
         $origin = $request->headers->get('Origin');
@@ -41,7 +41,7 @@ final class LoginCookies
             : !in_array($origin, $this->origins, true);
     }
 
-    /** Whether it is a page of ours that was opened without https, where no browser keeps the cookies. */
+    /** Whether the request comes from an own page that was opened without https, where browsers keep no cookies. */
     public function lacksHttps(Request $request): bool
     {
         $host = $request->headers->get('Host', '');
@@ -49,7 +49,7 @@ final class LoginCookies
         return !$isLoopback && $request->headers->get('Origin') === "http://$host";
     }
 
-    /** A cookie of the request; those of another site's request that may change something do not count. */
+    /** A cookie of the request; empty if a page of another site may change something with it. */
     public function get(Request $request, string $name): string
     {
         $counts = $request->isMethodSafe() || !$this->isForeign($request);
@@ -57,7 +57,7 @@ final class LoginCookies
         return is_string($value) ? $value : '';
     }
 
-    /** Whether a renewal may help somebody who is not logged in. */
+    /** Whether a renewal may help a request without a login. */
     public function canRenew(Request $request): bool
     {
         return $this->bearer($request) === null && $this->get($request, self::REFRESH) !== '';
@@ -88,7 +88,7 @@ final class LoginCookies
     {
         $sameSite = $name === self::OTP ? 'strict' : 'lax';
         $until = $seconds === 0 ? 1 : time() + $seconds;
-        // Symfony counts Max-Age from the end; this keeps it as the service said it.
+        // Symfony computes Max-Age from the expiry time; this keeps the number of the service.
         return new class ($name, $value, $until, '/', null, true, true, true, $sameSite, $seconds) extends Cookie {
             public function __construct(string $name, string $value, int $until, string $path, ?string $domain, bool $secure, bool $httpOnly, bool $raw, string $sameSite, private int $seconds)
             {

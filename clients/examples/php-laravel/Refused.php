@@ -2,10 +2,10 @@
 
 namespace App\Dwar;
 
-/** Why a call of the login contract came to nothing, as the page or the app is told. */
+/** Why a call of the login contract failed, as the page or the app is told. */
 final class Refused extends \RuntimeException
 {
-    /** What a person can mend. Every other refusal of the service is a fault to them. */
+    /** Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`. */
     private const FOR_PEOPLE = [
         'INVALID_PHONE', 'INVALID_OTP_CODE', 'INVALID_OTP', 'OTP_NOT_FOUND', 'OTP_RATE_LIMITED', 'VERIFY_RATE_LIMITED',
         'SESSION_EXPIRED',
@@ -37,7 +37,7 @@ final class Refused extends \RuntimeException
         parent::__construct($reason);
     }
 
-    /** What the service refused, or a fault. */
+    /** The refusal for an answer of the service, or `LOGIN_UNAVAILABLE`. */
     public static function of(int $status, array $said, string $retryAfter): self
     {
         $code = is_string($said['code'] ?? null) ? $said['code'] : '';

@@ -1,4 +1,4 @@
-// A last line `@domain #code`, on a page below a name under which anybody can have a domain.
+// A last line `@domain #code`, on a page below a public suffix.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

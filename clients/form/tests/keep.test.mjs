@@ -8,7 +8,7 @@ const ofCode = () => it.page.locator("dwar-login [autocomplete=one-time-code]");
 const ofPhone = () => it.page.locator("dwar-login [type=tel]");
 const kept = () => it.page.evaluate(() => ({ ...sessionStorage }));
 const KEY = () => `dwar-login ${it.backend.origin}/login`;
-/** The clock of the device, which somebody sets; the page's timers go on. */
+/** Sets the clock of the device; the page's timers go on. */
 const setClock = (seconds) => it.page.evaluate((seconds) => {
   const now = Date.now.bind(Date);
   Date.now = () => now() + seconds * 1000;

@@ -23,7 +23,7 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     if path.startswith("/v1/") or path == "/.well-known/jwks.json"
     for operation in methods.values()
-    # What proxies ask is no business of a client, and a job that reads events needs a loop around one GET.
+    # Clients lack the operation that proxies call, and the events, which a job reads in a loop around one GET.
     if not {"Proxies", "Events"} & set(operation["tags"])
 }
 

@@ -9,7 +9,7 @@ export class Asker {
   /** What a browser would send back: name to value. */
   cookies = new Map();
 
-  /** `seen` is told of each answer. */
+  /** `seen` is called with each answer. */
   constructor({ port, address, headers, seen }) {
     this.#port = port;
     this.#address = address;
@@ -27,7 +27,7 @@ export class Asker {
     return this.ask(method, "/me", { headers: { "Content-Type": null, ...headers } });
   }
 
-  /** The same by claims alone. */
+  /** The same page without a renewal. */
   claims(headers = {}, method = "GET") {
     return this.ask(method, "/claims", { headers: { "Content-Type": null, ...headers } });
   }

@@ -1,4 +1,4 @@
-// What cases claim of answers. Each function throws if it is not so.
+// Assertions about answers. Each function throws if its assertion fails.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
@@ -48,7 +48,7 @@ function resolved(object) {
   return names ? names.reduce((value, name) => value[name], DOCUMENT) : object;
 }
 
-/** Gives the answer back, so that a case can look closer. */
+/** Returns the answer, so that a case can check more of it. */
 export function refused(answer, status, code) {
   assert.deepEqual([answer.status, answer.json?.code], [status, code], `${answer.is}: ${answer.status} ${answer.text}`);
   assert.ok(typeof answer.json.error === "string" && answer.json.error !== "", "no sentence");

@@ -1,4 +1,5 @@
-// Stands between the backend and the service: notes what the backend asks, and fails where a case wants it to.
+// A proxy between the backend and the service: it records the requests of the backend, and fails those that a case
+// tells it to.
 import { createServer, request as ask } from "node:http";
 import { once } from "node:events";
 

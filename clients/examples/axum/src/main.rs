@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = Router::new()
         .nest("/login", login.router())
         .route("/me", any(me))
-        // What is above this layer has its sessions renewed; below it fetchWithLogin of the page does so.
+        // Routes above this layer renew sessions; for those below, fetchWithLogin of the page does so.
         .layer(from_fn(renew_sessions))
         .route("/claims", any(me))
         .with_state(login)

@@ -10,7 +10,7 @@ import 'dart:io';
 
 import 'package:http/http.dart' as http;
 
-/// What the person can be told: [code] is of the contract, [retryAfter] in seconds.
+/// A refusal that the person can be told: [code] is of the contract, [retryAfter] in seconds.
 class Refused implements Exception {
   Refused(this.code, this.message, this.retryAfter);
 
@@ -37,7 +37,7 @@ class LoginApi {
   final String base;
   final http.Client _client;
 
-  /// Sends a code, and gives the `otp_id` that [verify] wants.
+  /// Sends a code, and returns the `otp_id` for [verify].
   Future<String> send(String phone) async => (await _call('send', {'phone': phone}))['otp_id'] as String;
 
   Future<Tokens> verify(String phone, String code, String otpId) async =>

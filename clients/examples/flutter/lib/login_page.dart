@@ -20,7 +20,7 @@ class LoginPage extends StatefulWidget {
 
   final LoginApi api;
 
-  /// Gets the tokens of somebody who has just logged in.
+  /// Gets the tokens of a person who has just logged in.
   final ValueChanged<Tokens> onLogin;
 
   @override

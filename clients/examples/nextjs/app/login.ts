@@ -12,7 +12,8 @@ const make = ({ DWAR_URL, DWAR_API_KEY, DWAR_PROJECT_ID, DWAR_MODE, DWAR_SECRET,
     verifier: new TokenVerifier({ url: DWAR_URL, audience: DWAR_PROJECT_ID, mode: DWAR_MODE as "live" | "test" }),
     secret: DWAR_SECRET,
     origins: [ORIGIN],
-    // Next.js keeps this header as it came, so there must be a proxy that sets it: the last address is the proxy's word.
+    // Next.js does not check this header, so there must be a proxy that sets it: the last address is the one from the
+    // proxy.
     clientAddress: ({ headers }) => headers.get("X-Forwarded-For")?.split(",").at(-1),
     onError: ({ code, requestId }) => console.error("login:", code, requestId),
   });

@@ -7,7 +7,7 @@ const unavailable = (answer) => {
   return answer;
 };
 
-/** Each call of somebody who is logged in and has asked for another code. */
+/** Each call of a person who is logged in and has requested another code. */
 async function everyCall(world, claim) {
   const { browser } = await world.loggedIn();
   const phone = world.phone();

@@ -5,13 +5,13 @@ import { refusal } from "../gateway.mjs";
 const CODES = 30;
 const send = (world, asker, headers) => asker.post("send", { phone: world.phone() }, headers);
 
-/** As many codes as an address has in ten minutes. */
+/** Requests as many codes as an address may request in ten minutes. */
 async function sendsAll(world, asker) {
   const answers = await Promise.all(Array.from({ length: CODES }, () => send(world, asker)));
   for (const { status } of answers) assert.equal(status, 200);
 }
 
-/** None of these counts: the address still has all of its codes, and no more. */
+/** None of these tries counts: the address can still request all of its codes, and no more. */
 async function countsNot(world, tries) {
   const browser = world.browser();
   await tries(browser);

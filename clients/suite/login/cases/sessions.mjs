@@ -8,7 +8,7 @@ async function isLive(world, access_token) {
   return (await world.service("POST", "/v1/session/validate", { access_token })).status === 200;
 }
 
-/** The tokens that an answer sets. How long they are good for is counted anew when they are given again. */
+/** The tokens that an answer sets, without their ages, which differ when the tokens are sent again. */
 const pair = ({ cookies }) => cookies.map(({ name, value }) => `${name}=${value}`).join();
 
 export default {

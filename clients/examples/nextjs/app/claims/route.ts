@@ -1,7 +1,8 @@
 import { headers } from "next/headers";
 import { getLogin } from "../login";
 
-// As in a server component, which cannot set cookies and so must not renew: fetchWithLogin of the page does, and asks again.
+// Like a server component, this cannot set cookies and so must not renew: fetchWithLogin of the page renews and repeats
+// the request.
 async function handle({ method }: Request) {
   const request = { method, headers: await headers() };
   const claims = await getLogin().authenticate(request);

@@ -2,5 +2,5 @@ import { getLogin } from "../../login";
 
 const handle = (request: Request) => getLogin().handle(request);
 
-// GET for the contract's own answer to it.
+// GET, so that the handler refuses it as the contract says.
 export { handle as GET, handle as POST };

@@ -43,7 +43,7 @@ final class Dwar {
         this.projectId = projectId;
         this.mode = mode;
         this.secret = secret.getBytes(StandardCharsets.UTF_8);
-        // Spring's own default is the type "JWT" alone. Keys are cached for five minutes.
+        // By default Spring accepts only the type "JWT". Keys are cached for five minutes.
         decoder = NimbusJwtDecoder.withJwkSetUri(url + "/.well-known/jwks.json")
                 .jwsAlgorithm(SignatureAlgorithm.ES256)
                 .jwtProcessorCustomizer(processor -> processor.setJWSTypeVerifier(
@@ -51,7 +51,7 @@ final class Dwar {
                 .build();
     }
 
-    /** What the service answers, if it has {@code field}; otherwise throws why it did not. Nothing is asked twice. */
+    /** The answer of the service, if it has {@code field}; otherwise throws a refusal. Calls are not repeated. */
     Map<String, Object> call(String path, Map<String, ?> body, String field, String... headers) {
         try {
             HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).timeout(Duration.ofSeconds(10))
@@ -82,7 +82,9 @@ final class Dwar {
         }
     }
 
-    /** A new pair for a refresh token. Tabs that ask at once, in any process, get the same one. */
+    /**
+     * A new pair for a refresh token. Tabs that refresh at the same time, also in other processes, get the same pair.
+     */
     Map<String, Object> refresh(String token) {
         if (token.isEmpty()) {
             throw new Refused(401, "SESSION_EXPIRED");
@@ -101,7 +103,7 @@ final class Dwar {
         }
     }
 
-    /** The identity of an access token, or nothing if it is none of this project and mode that is in force. */
+    /** The identity of an access token, or nothing if it is not a valid one of this project and mode. */
     Optional<String> identity(String token) {
         if (token.isEmpty()) {
             return Optional.empty();

@@ -107,7 +107,7 @@ final class LoginController {
                         .header(HttpHeaders.RETRY_AFTER, refused.retryAfter).body(refused.body);
     }
 
-    /** Ends the session of an access token; false if the token is none that counts. */
+    /** Ends the session of an access token; false if the token is not valid. */
     private boolean ends(String access) {
         if (access.isEmpty()) {
             return false;
@@ -123,7 +123,7 @@ final class LoginController {
         }
     }
 
-    /** The body, if the request may have one read: origin, type, size, shape, in this order. */
+    /** The body, after checks of origin, type, size and format, in this order. */
     private Map<String, Object> body(HttpServletRequest request) throws IOException {
         if (cookies.isForeign(request)) {
             throw new Refused(403, cookies.lacksHttps(request) ? "HTTPS_REQUIRED" : "ORIGIN_REFUSED");
@@ -148,7 +148,7 @@ final class LoginController {
         throw new Refused(400, "INVALID_REQUEST");
     }
 
-    /** Whether the tokens go into the body: to an app alone, since no script of a page may see one. */
+    /** Whether the tokens go into the body: only for an app, since no script of a page may read a token. */
     private boolean wantsTokens(HttpServletRequest request, Map<String, Object> body) {
         boolean wants = "body".equals(body.get("tokens"));
         if (wants && cookies.isPage(request)) {
@@ -157,7 +157,7 @@ final class LoginController {
         return wants;
     }
 
-    /** The cookie of a page, the field of an app. */
+    /** The cookie of a page, or the field in the body of an app. */
     private String credential(HttpServletRequest request, Map<String, Object> body, String field, String cookie) {
         return cookies.isPage(request) ? cookies.get(request, cookie) : text(body, field);
     }

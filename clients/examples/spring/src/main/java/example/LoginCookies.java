@@ -24,7 +24,7 @@ final class LoginCookies {
 
     private final Set<String> origins;
 
-    /** Those of your own pages, exactly: {@code https://shop.example}. */
+    /** The origins of your own pages, exactly: {@code https://shop.example}. */
     LoginCookies(List<String> origins) {
         for (String origin : origins) {
             if (!ORIGIN.matcher(origin).matches()) {
@@ -37,25 +37,25 @@ final class LoginCookies {
         this.origins = Set.copyOf(origins);
     }
 
-    /** Whether a page asks, not an app. */
+    /** Whether the request comes from a page, not from an app. */
     boolean isPage(HttpServletRequest request) {
         return request.getHeader("Origin") != null || request.getHeader("Sec-Fetch-Site") != null;
     }
 
-    /** Whether it is a page of another site. */
+    /** Whether the request comes from a page of another site. */
     boolean isForeign(HttpServletRequest request) {
         String origin = request.getHeader("Origin");
         String site = request.getHeader("Sec-Fetch-Site");
         return origin != null ? !origins.contains(origin) : site != null && !site.equals("same-origin");
     }
 
-    /** Whether it is a page of ours that was opened without https, where no browser keeps the cookies. */
+    /** Whether the request comes from an own page that was opened without https, where browsers keep no cookies. */
     boolean lacksHttps(HttpServletRequest request) {
         String host = String.valueOf(request.getHeader("Host"));
         return !OWN_MACHINE.matcher(host).matches() && ("http://" + host).equals(request.getHeader("Origin"));
     }
 
-    /** A cookie of the request; those of another site's request that may change something do not count. */
+    /** A cookie of the request; empty if a page of another site may change something with it. */
     String get(HttpServletRequest request, String name) {
         boolean isSafe = Set.of("GET", "HEAD").contains(request.getMethod());
         if (request.getCookies() != null && (isSafe || !isForeign(request))) {
@@ -68,7 +68,7 @@ final class LoginCookies {
         return "";
     }
 
-    /** Whether a renewal may help somebody who is not logged in. */
+    /** Whether a renewal may help a request without a login. */
     boolean canRenew(HttpServletRequest request) {
         return bearer(request) == null && !get(request, REFRESH).isEmpty();
     }
@@ -84,7 +84,7 @@ final class LoginCookies {
                 made(REFRESH, tokens.get("refresh_token"), tokens.get("refresh_expires_in")));
     }
 
-    /** Those that end the login. */
+    /** The cookies that end the login. */
     static List<ResponseCookie> cleared() {
         return List.of(made(ACCESS, "", 0), made(REFRESH, "", 0));
     }

@@ -13,10 +13,10 @@ import org.springframework.http.ResponseCookie;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Lets through those who are logged in: the request attribute {@code identity_id} is the person.
+ * Lets only logged-in requests through: the request attribute {@code identity_id} is the person.
  *
- * It renews the session of a page whose access token has ended; with {@code renews} false it does not, for answers that
- * carry no cookies.
+ * It renews the session of a page whose access token has expired; with {@code renews} false it does not, for answers
+ * that carry no cookies.
  */
 final class PhoneLogin extends OncePerRequestFilter {
     private final Dwar dwar;
@@ -41,7 +41,7 @@ final class PhoneLogin extends OncePerRequestFilter {
                 identity = dwar.identity(tokens.get("access_token").toString());
                 carry(response, LoginCookies.ofTokens(tokens));
             } catch (Refused refused) {
-                // Without an answer of the service nobody knows who is logged in: that is a fault, and no logout.
+                // Without an answer of the service the login state is unknown: that is an error, not a logout.
                 if (!refused.getMessage().equals("SESSION_EXPIRED")) {
                     response.sendError(refused.status);
                     return;

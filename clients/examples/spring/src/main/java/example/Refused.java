@@ -4,9 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Why a call of the login contract came to nothing, as the page or the app is told. */
+/** Why a call of the login contract failed, as the page or the app is told. */
 final class Refused extends RuntimeException {
-    /** What a person can mend. Every other refusal of the service is a fault to them. */
+    /** Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`. */
     private static final Set<String> FOR_PEOPLE = Set.of("INVALID_PHONE", "INVALID_OTP_CODE", "INVALID_OTP",
             "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED");
 
@@ -49,7 +49,7 @@ final class Refused extends RuntimeException {
         }
     }
 
-    /** What the service refused, or a fault. */
+    /** The refusal for an answer of the service, or `LOGIN_UNAVAILABLE`. */
     static Refused of(int status, Map<String, ?> said, String retryAfter) {
         String code = said.get("code") instanceof String text ? text : "";
         return FOR_PEOPLE.contains(code)

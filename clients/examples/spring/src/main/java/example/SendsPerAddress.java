@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Counts the codes that an address was sent in ten minutes, in the memory of this process. */
+/** Counts the codes that an address has requested in ten minutes, in the memory of this process. */
 final class SendsPerAddress {
     private static final int ADDRESSES = 100_000;
     private static final long WINDOW_NANOS = 600_000_000_000L;
@@ -22,12 +22,12 @@ final class SendsPerAddress {
         }
     };
 
-    /** Raise the number where many people log in behind one address. */
+    /** Raise the number if many people log in behind one address. */
     SendsPerAddress(int most) {
         this.most = most;
     }
 
-    /** Takes a place for a send from this address, and gives back what frees it again. */
+    /** Counts a send from this address, and returns a function that takes it back. */
     synchronized Runnable count(String address) {
         long now = System.nanoTime();
         Deque<Long> recent = sends.computeIfAbsent(networkOf(address), none -> new ArrayDeque<>());
