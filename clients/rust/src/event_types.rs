@@ -30,7 +30,7 @@ pub enum EventData {
     /// A receipt says that it arrived.
     #[serde(rename = "relay.delivered")]
     RelayDelivered(OtpEvent),
-    /// Every channel failed for it.
+    /// Every channel failed for a code of your own.
     #[serde(rename = "relay.failed")]
     RelayFailed(OtpEvent),
     /// The session ended before its time.
@@ -78,10 +78,10 @@ macro_rules! event_data {
 }
 
 event_data! {
-    "A code." OtpEvent {
+    "A login code or a relayed code." OtpEvent {
         "The send." otp_id: String,
-        "`whatsapp` or `sms`: which carried the code, or was tried last." channel: Option<String>,
-        "Masked unless the endpoint wants it whole; nothing once the person is erased." phone: Option<String>
+        "`whatsapp` or `sms`: the channel that carried the code, or was tried last." channel: Option<String>,
+        "Masked, unless the endpoint gets full numbers; nothing after the person was erased." phone: Option<String>
     }
     "A session." SessionEvent {
         "The session." session_id: String,
@@ -89,29 +89,29 @@ event_data! {
     }
     "A person." IdentityEvent {
         "The person." identity_id: String,
-        "How many sessions ended with it." sessions_revoked: u64
+        "Number of sessions that ended with it." sessions_revoked: u64
     }
     "The wallet of the project." WalletEvent {
-        "What is left." balance_paise: i64,
-        "Below which it is low." threshold_paise: i64
+        "Balance in paise." balance_paise: i64,
+        "Threshold of a low balance, in paise." threshold_paise: i64
     }
-    "An address of the project." EndpointEvent {
-        "The address." webhook_id: String,
-        "In a row." failures: u64,
+    "An endpoint of the project." EndpointEvent {
+        "The endpoint." webhook_id: String,
+        "Consecutive failures." failures: u64,
         "RFC 3339 in UTC." failing_since: String
     }
     "A provider that carries messages of the project." ProviderEvent {
-        "As the service names it." provider: String,
+        "Name of the provider in the service." provider: String,
         "How many of its last receipts report a failure." failed: u64,
-        "How many receipts these are." receipts: u64
+        "Number of these receipts." receipts: u64
     }
-    "Something of the project that needs a person, or did." AlertEvent {
-        "What it is, such as `wallet_empty`." alert: String,
+    "An alert of the project, opened or resolved." AlertEvent {
+        "Kind of the alert, such as `wallet_empty`." alert: String,
         "`page` or `ticket`." severity: String,
-        "The address that it is about, if it is about one." webhook_id: Option<String>,
+        "The endpoint, for alerts about one." webhook_id: Option<String>,
         "RFC 3339 in UTC." since: String
     }
-    "A test of an address." WebhookTestEvent {
-        "The address." webhook_id: String
+    "A test of an endpoint." WebhookTestEvent {
+        "The endpoint." webhook_id: String
     }
 }

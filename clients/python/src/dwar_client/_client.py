@@ -27,7 +27,7 @@ Answered = TypeVar("Answered")
 Self = TypeVar("Self", bound="AsyncClosing")
 
 KEYS = Operation(PublicKeys, "keys", "GET", "/.well-known/jwks.json", repeatable=True)
-"""The one operation that needs no API key."""
+"""The only operation that needs no API key."""
 
 
 class Calls:

@@ -88,7 +88,7 @@ OtpEventType: TypeAlias = Literal[
     "relay.delivered",
     "relay.failed",
 ]
-"""What is told of a code: `relay.…` of one that you made yourself."""
+"""Types of events about a code; `relay.…` for a code that you made yourself."""
 
 DwarEvent: TypeAlias = (
     Event[OtpEventType, OtpEventData]
@@ -100,5 +100,5 @@ DwarEvent: TypeAlias = (
     | Event[Literal["alert.opened", "alert.resolved"], AlertEventData]
     | Event[Literal["webhook.test"], WebhookTestData]
 )
-"""What happened: `type` says which `data` there is. A later version of the service may add types and fields: ignore
-what you do not know."""
+"""An event; `type` decides which `data` it has. A later version of the service may add types and fields: ignore
+those that you do not know."""

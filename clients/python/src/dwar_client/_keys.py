@@ -19,14 +19,14 @@ from ._waiting import Flight
 
 Algorithm: TypeAlias = Literal["ES256", "EdDSA", "RS256"]
 Check: TypeAlias = Callable[[bytes, bytes], None]
-"""Of a signature and the signed data: raises `InvalidSignature`."""
+"""Checks a signature of this data; raises `InvalidSignature`."""
 
 _CACHED_SECONDS = 300
 _ASKED_AGAIN_SECONDS = 60
 _PATIENCE_SECONDS = 0.5
 """How long a fetch may run before calls go on with stale keys."""
 _TOO_OLD_SECONDS = 3600
-"""Keys of this age are not used: they may have been withdrawn."""
+"""Longest use of a fetched key set: older keys may have been withdrawn."""
 
 
 class VerifyingKey:

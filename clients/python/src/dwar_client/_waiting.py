@@ -33,7 +33,7 @@ AsyncHttp: TypeAlias = Callable[..., httpx.AsyncClient] | None
 MAX_ANSWER_BYTES = 1 << 20
 LOOPBACK = re.compile(r"localhost|127(\.[0-9]+){3}|::1")
 TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
-"""They are one class from Python 3.11 on."""
+"""From Python 3.11 on, the two are one class."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from .login._http import MAX_BODY, challenge
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 _HEADERS = "dwar_client.headers"
-"""In `META`: what the answer has to carry for a session that was renewed."""
+"""Key in `META`: the headers that the answer needs after a renewal."""
 
 
 def login_urls(login: Login | AsyncLogin) -> list[URLPattern]:

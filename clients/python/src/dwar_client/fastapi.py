@@ -16,7 +16,7 @@ from .login import AsyncLogin, LoginRequest
 from .login._http import MAX_BODY, NO_STORE, challenge
 
 _HEADERS = "dwar_client.headers"
-"""In the scope: what the answer has to carry for a session that was renewed."""
+"""Key in the scope: the headers that the answer needs after a renewal."""
 
 
 class LoginApp:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MAX_BODY = 16 * 1024
-"""Bytes. An adapter may stop reading one byte beyond."""
+"""In bytes. An adapter may stop reading one byte after this."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,7 +36,7 @@ _MENDABLE = {
     "VERIFY_RATE_LIMITED": 429,
     "SESSION_EXPIRED": 401,
 }
-"""What a person can do something about, and its status. It is passed on."""
+"""Failures that the person can correct or has to know, with their status. They are passed on."""
 
 _SESSION_OVER = ("INVALID_ACCESS_TOKEN", "SESSION_EXPIRED")
 _PAGE_HEADERS = {"origin", "sec-fetch-site"}

@@ -36,14 +36,14 @@ impl<T: DeserializeOwned + IntoParams + 'static> Extract for Query<T> {
     }
 }
 
-/// Which part of a list.
+/// Page of a list.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Paging {
-    /// Entries at most, 1 to 500; 50 without.
+    /// Entries per page, 1 to 500. Default: 50.
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
-    /// The `next_cursor` of the answer before.
+    /// `next_cursor` of the previous page.
     #[param(min_length = 1, max_length = 200)]
     pub(crate) cursor: Option<String>,
 }
