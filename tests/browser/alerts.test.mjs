@@ -178,7 +178,7 @@ test("the page of a provider shows what it answered, asks it now, and sends a co
   await sound(house, "a number that is none");
   answers.text = 401;
   await sendTest("98765 43210");
-  await page.waitForSelector('.notice.bad:has-text("The provider did not take it")');
+  await page.waitForSelector('.notice.bad:has-text("The provider did not accept it")');
   assert.deepEqual(asked, ["text"]);
   answers.text = 200;
   await sendTest("98765 43210");

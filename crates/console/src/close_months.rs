@@ -55,8 +55,8 @@ pub enum CloseError {
     )]
     OpenHold { project: ProjectId, month: Month },
     #[error(
-        "the export of {month} of project {project} is not where it is looked for; it is the file with the SHA-256 \
-         {digest}, and without it no more entries are taken away"
+        "the export of {month} of project {project} is missing; it is the file with the \
+         SHA-256 {digest}, and without it no more entries are removed"
     )]
     ExportMissing { project: ProjectId, month: Month, digest: FileDigest },
     #[error(

@@ -129,7 +129,7 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
             "Codes are being guessed. If it is the owner of the number, clear the failed attempts.",
         ),
         Refusal::Balance => (
-            "the wallet could not pay for it",
+            "the wallet balance was too low",
             "This affects all users. Tell the person responsible for payments to add credit under Wallet.",
         ),
         Refusal::KeyReused => (

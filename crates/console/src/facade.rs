@@ -9,8 +9,8 @@ use dwar_event::WebhookSender;
 use dwar_otp::Providers;
 use std::sync::Arc;
 
-/// All use cases of operators: command line, admin API and dashboard call only these. Each method takes the
-/// caller, and decides whether the caller may.
+/// All use cases of operators: command line, admin API and dashboard call only these. Each method
+/// takes the caller and checks the caller's right.
 #[derive(Clone)]
 pub struct Management {
     pub projects: ManageProjects,
@@ -20,7 +20,7 @@ pub struct Management {
     pub endpoints: ManageEndpoints,
     /// Calls to endpoints, and sending their events again.
     pub endpoint_log: EndpointLog,
-    /// Hooks, at which other systems have codes delivered.
+    /// Hooks, which other login systems call to have their codes delivered.
     pub hooks: ManageHooks,
     pub identities: ManageIdentities,
     pub phones: UnlockPhone,

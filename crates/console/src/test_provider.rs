@@ -10,13 +10,13 @@ const NOT_HERE: ManageError = ManageError::Conflict("Only a service that runs ca
 const ARCHIVED: ManageError =
     ManageError::Conflict("The project is archived. Restore it to send. Nothing was sent.");
 const LIMITED: ManageError = ManageError::Conflict(
-    "This number has had as many codes as its limit allows. Wait, or take another. Nothing was sent.",
+    "This number has reached its limit of codes. Wait, or use another number. Nothing was sent.",
 );
 const POOR: ManageError = ManageError::Conflict(
     "The available balance does not cover one code. Pay in first. Nothing was sent.",
 );
 const REFUSED: ManageError =
-    ManageError::Conflict("The provider did not take it. Nothing was charged.");
+    ManageError::Conflict("The provider did not accept it. Nothing was charged.");
 
 /// Sends a code by one provider only, to test whether the provider works.
 #[derive(Clone)]

@@ -70,7 +70,8 @@ pub fn remark(url: &str) -> Option<String> {
                 .to_owned(),
         ),
         Some("require") => Some(
-            "database.url: sslmode=require encrypts without asking who answers; verify-full does"
+            "database.url: sslmode=require encrypts but does not check who answers; \
+             verify-full does"
                 .to_owned(),
         ),
         _ => None,

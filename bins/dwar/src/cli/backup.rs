@@ -45,8 +45,7 @@ pub fn run(config: &Config, asked: &Args) -> Result<Answer, Failure> {
         |path| format!("the master key {}", path.display()),
     );
     let text = format!(
-        "Wrote {} ({:.1} MiB), and checked it.\nIt holds no key: keep {key_text} as well, in another \
-         place. Without that, it cannot be used.",
+        "Wrote {} ({:.1} MiB), and checked it.\nIt contains no key: keep {key_text} as well, in another place. Without that, the backup cannot be used.",
         file.display(),
         bytes as f64 / MIB as f64,
     );

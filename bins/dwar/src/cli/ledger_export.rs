@@ -215,5 +215,5 @@ fn digest_of(path: &Path) -> io::Result<FileDigest> {
 }
 
 fn about(path: &Path) -> impl Fn(io::Error) -> ExportError {
-    move |cause| ExportError(format!("{}: {cause}; no entry was taken away", path.display()))
+    move |cause| ExportError(format!("{}: {cause}; no entry was removed", path.display()))
 }

@@ -127,8 +127,8 @@ fn dashboard(config: &Config) -> Result<String, Failure> {
         return Ok(settings.base_url());
     }
     Err(Failure::Refused(
-        "there is no dashboard that a link could lead to: set dashboard.address (in production it is \
-         off until then), or dashboard.public_url if it runs elsewhere; nothing was changed"
+        "there is no dashboard for the link: set dashboard.address (in production it is off \
+         until then), or dashboard.public_url if it runs elsewhere; nothing was changed"
             .to_owned(),
     ))
 }

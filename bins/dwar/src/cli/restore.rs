@@ -125,7 +125,8 @@ async fn running(core: &Core) -> Result<Option<Instance>, Failure> {
 fn claim(database: &Path) -> Result<Claim, Failure> {
     Claim::of(database).map_err(|cause| match cause {
         FileError::InUse => about(database)(
-            "is in use: stop the service, and whatever else has it open; nothing was changed",
+            "is in use: stop the service and every other program that has it open; nothing was \
+             changed",
         ),
         cause => about(database)(cause),
     })

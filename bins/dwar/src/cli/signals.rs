@@ -51,7 +51,8 @@ impl Signals {
             }
             tracing::warn!(
                 signal = name,
-                "a signal is ignored: settings are read at the start alone, and TERM stops the service"
+                "a signal is ignored: settings are read only at the start, and TERM stops the \
+                 service"
             );
         }
     }

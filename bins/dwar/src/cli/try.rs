@@ -106,7 +106,7 @@ fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
         Some(false) => "is a test key, whose messages reach no phone; --live needs the live key",
         Some(true) => "is a live key; to send a real message, name a phone with --live",
         None if key.is_empty() => "is not set: it holds the API key to call the service with",
-        None => "is no API key: those begin with svc_test_ or svc_live_",
+        None => "is not an API key: API keys begin with svc_test_ or svc_live_",
     };
     Err(Failure::Usage(format!("{KEY} {problem}")))
 }

@@ -48,7 +48,7 @@ pub async fn close(manage: &Management, asked: Args, person: Person) -> Result<A
     if !plan.is_empty() {
         let closings = counted(plan.len() as u64, "month", "months");
         let question = format!(
-            "Export {closings} of projects to {}, and take the entries out of the database?",
+            "Export {closings} of projects to {}, and remove the entries from the database?",
             folder.0.display()
         );
         asked.confirm.ask(person, &question)?;
@@ -92,7 +92,7 @@ fn done(closed: &[Closing], folder: &ExportFolder) -> Answer {
         )
     };
     let text = lines(closed, line, "There was nothing to close.");
-    let keep = "\n\nKeep the files: these entries are nowhere else, and only files show them.";
+    let keep = "\n\nKeep the files: they are the only copy of these entries.";
     let text = if closed.is_empty() { text } else { format!("{text}{keep}") };
     Answer::of(&json!({ "closed": views }), text)
 }

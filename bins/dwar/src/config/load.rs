@@ -250,11 +250,11 @@ fn read_variables(path: &Path) -> Result<VariableFile, ConfigError> {
     for (name, _) in &variables {
         // systemd would pass these on to libpq, which would then connect elsewhere than configured.
         if name.starts_with("PG") {
-            return Err(unfit(format!("{name} is no setting: say it in DWAR__DATABASE__URL")));
+            return Err(unfit(format!("{name} is not a setting: use DWAR__DATABASE__URL")));
         }
         let name = name.to_ascii_uppercase();
         if name.starts_with("DWAR_") && !is_ours(&name) && !NO_SETTINGS.contains(&name.as_str()) {
-            return Err(unfit(format!("{name} is no setting: those begin with {PREFIX}")));
+            return Err(unfit(format!("{name} is not a setting: settings begin with {PREFIX}")));
         }
     }
     Ok((path.to_owned(), variables))

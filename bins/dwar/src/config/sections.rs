@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_with::{As, NoneAsEmptyString};
 use std::time::Duration;
 
-const PLACE: &str = "a window too short or an allowance too wide is no limit";
+const PLACE: &str = "a window too short or an allowance too wide does not limit anything";
 const GUESSES: &str =
     "without it, or with more, an attacker who keeps asking for codes will guess one";
 const SLIP: &str = "₹100 for a message is a slip of the pen";

@@ -53,7 +53,7 @@ pub(super) fn without_content(message: &str) -> String {
     }
     match message.rsplit_once(", expected ") {
         Some((unknown, known)) if unknown.starts_with("unknown field `") => {
-            format!("takes {known} and nothing else")
+            format!("accepts only {known}")
         }
         Some((_, right)) if QUOTING.iter().any(|start| message.starts_with(start)) => {
             format!("is not {}", in_toml(right))

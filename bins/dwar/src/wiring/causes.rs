@@ -68,11 +68,11 @@ fn of_file(kind: ErrorKind) -> Option<Cause> {
     Some(match kind {
         ErrorKind::NotFound => cause(
             "a folder is missing",
-            "make the folder, and let it belong to the user that the service runs as",
+            "create the folder, owned by the user that the service runs as",
         ),
         ErrorKind::PermissionDenied => cause(
             "this user may not use the file",
-            "run this as the user of the service, or let file and folder belong to this user",
+            "run this as the user of the service, or make this user the owner of file and folder",
         ),
         ErrorKind::ReadOnlyFilesystem => cause(
             "the file system can only be read",
@@ -113,15 +113,15 @@ const CERTIFICATE: Cause = cause(
      certificate does",
 );
 const NO_ROLE: Cause = cause(
-    "there is no such user in the server",
+    "the server has no such user",
     "make it (CREATE ROLE … LOGIN PASSWORD …), or correct database.url",
 );
 const NO_DATABASE: Cause = cause(
-    "there is no such database in the server",
+    "the server has no such database",
     "make it (CREATE DATABASE … OWNER …), or correct database.url",
 );
 const CROWDED: Cause = cause(
-    "the server takes no more connections",
+    "the server accepts no more connections",
     "lower database.connections of all instances together, or raise max_connections of the server; \
      some of its places are for superusers alone",
 );
@@ -131,7 +131,7 @@ const CHANGED: Cause = cause(
 );
 const READ_ONLY: Cause = cause(
     "the server can only be read: it is a standby, or was set so",
-    "let database.url lead to the primary, or name all hosts with target_session_attrs=read-write",
+    "point database.url to the primary, or name all hosts with target_session_attrs=read-write",
 );
 const UNKNOWN_HOST: Cause = cause(
     "the server's name is unknown here",
@@ -141,8 +141,9 @@ const LOCKED: Cause = cause(
     "another process keeps the database file locked",
     "end what writes to it for long: a backup, a shell of SQLite, a second service",
 );
-const BY_FOLDER: &str = "let the file, its folder and what lies beside it (-wal, -shm) belong to the user \
-                         that the service runs as, on a file system that can be written";
+const BY_FOLDER: &str = "make the user that the service runs as the owner of the file, its \
+                         folder and the files beside it (-wal, -shm), on a file system that \
+                         can be written";
 const SILENT: Cause = cause(
     "the server did not answer in time",
     "check host and port in database.url, firewalls on the way, and how busy the server is",
@@ -171,7 +172,7 @@ const TEXTS: &[Row] = &[
     (&["no password supplied"], CREDENTIALS),
     row(
         &["peer authentication failed"],
-        "the server lets this user in only by the system's user of that name",
+        "the server accepts this user only from the system user of the same name",
         "name a host in database.url (127.0.0.1) and a password, or run the service as that user",
     ),
     (&["does not support ssl"], TLS_REFUSED),
@@ -182,7 +183,7 @@ const TEXTS: &[Row] = &[
     ),
     row(
         &["pg_hba.conf"],
-        "the server lets this user not in from here",
+        "the server does not accept this user from this machine",
         "add host, user and database to pg_hba.conf, and reload the server",
     ),
     (&["certificate verify failed"], CERTIFICATE),
@@ -209,13 +210,13 @@ const TEXTS: &[Row] = &[
     (&["no such database"], NO_DATABASE),
     row(
         &["not currently accepting connections"],
-        "the database takes no connections at all",
+        "the database accepts no connections",
         "allow them: ALTER DATABASE … ALLOW_CONNECTIONS true",
     ),
     row(
         &["permission denied for database"],
         "the database user may not connect to the database",
-        "allow it: GRANT CONNECT ON DATABASE … TO …, or let it own the database",
+        "allow it: GRANT CONNECT ON DATABASE … TO …, or make it the owner of the database",
     ),
     (&["too many clients"], CROWDED),
     (&["remaining connection slots"], CROWDED),
@@ -288,7 +289,7 @@ const TEXTS: &[Row] = &[
     ),
     row(
         &["file is not a database"],
-        "this file is no SQLite database",
+        "this file is not an SQLite database",
         "correct database.url, or put the database back from a backup",
     ),
     row(

@@ -11,7 +11,7 @@ const SAID: &[(&str, &str)] = &[
         "connection to server at \"db\" (10.0.0.1), port 5432 failed: fe_sendauth: no password supplied",
         "user or password",
     ),
-    ("FATAL:  Peer authentication failed for user \"dwar\"", "by the system's user"),
+    ("FATAL:  Peer authentication failed for user \"dwar\"", "from the system user"),
     ("FATAL:  role \"dwar\" does not exist", "no such user"),
     ("FATAL:  database \"dwar\" does not exist", "no such database"),
     ("FATAL:  no such database: dwar", "no such database"),
@@ -26,7 +26,7 @@ const SAID: &[(&str, &str)] = &[
     ),
     (
         "FATAL:  pg_hba.conf rejects connection for host \"10.0.0.2\", user \"dwar\", database \"dwar\"",
-        "not in from here",
+        "does not accept this user from",
     ),
     ("SSL error: certificate verify failed", "not trusted"),
     (
@@ -80,7 +80,7 @@ const SAID: &[(&str, &str)] = &[
     ),
     ("connection to server at \"10.9.9.9\", port 5432 failed: timeout expired", "in time"),
     ("could not extend file \"base/1/2\": No space left on device", "is full"),
-    ("file is not a database", "no SQLite database"),
+    ("file is not a database", "not an SQLite database"),
     ("database disk image is malformed", "damaged"),
     ("attempt to write a readonly database", "only be read"),
     ("unable to open database file: /srv/dwar.db", "cannot open"),

@@ -76,7 +76,7 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
     if let Err(cause) = core.database.check_engine().await {
         return broken(
             &cause,
-            "let database.url lead to a PostgreSQL (docs/operations/postgresql.md)",
+            "point database.url to a PostgreSQL server (docs/operations/postgresql.md)",
         );
     }
     match core.database.damage().await {
@@ -155,7 +155,7 @@ async fn empty(core: &Core) -> Result<Finding, StoreError> {
         warning(detail, "start the service, or run `dwar migrate`")
     } else {
         let detail = format!("the schema holds tables of another program: {}", others.join(", "));
-        warning(detail, "let the service have a database of its own, or a schema")
+        warning(detail, "give the service a database or a schema of its own")
     })
 }
 
@@ -193,7 +193,7 @@ async fn clock(core: &Core) -> Result<Finding, StoreError> {
         }
         (Some(trouble), false) => warning(trouble, SET_CLOCK),
         (None, _) if watch.ahead_ms().is_some() => ok("agrees with the clock of the database"),
-        (None, _) => ok("the database goes by the clock of this machine"),
+        (None, _) => ok("the database uses the clock of this machine"),
     })
 }
 
@@ -332,7 +332,8 @@ async fn rows(core: &Core) -> Result<Finding, StoreError> {
     let more = unreadable.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("and {more} more"));
     let told = named.chain(more).collect::<Vec<_>>().join("\n");
-    let advice = "correct these values in the database; until then only what they belong to fails";
+    let advice = "correct these values in the database; until then only the records that \
+                  contain them fail";
     Ok(failed(told, advice))
 }
 

@@ -43,7 +43,7 @@ impl Core {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
         if location == Location::Memory && !config.demo {
-            let problem = "is false, so nobody would have a key: memory: needs it";
+            let problem = "is false, so there would be no API key: memory: needs it";
             return Err(invalid("demo", problem).into());
         }
         keep_to_ourselves(&config)?;

@@ -15,8 +15,8 @@ pub enum WiringError {
     #[error("{0}")]
     OtherKeys(String),
     #[error(
-        "the master key file {} does not exist, and no key was made, since it cannot be told whether the \
-         database is a new one: {}", path.display(), with_causes(cause)
+        "the master key file {} does not exist, and no key was made, since it is unknown \
+         whether the database is new: {}", path.display(), with_causes(cause)
     )]
     KeyNotMade {
         path: PathBuf,

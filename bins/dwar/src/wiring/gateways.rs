@@ -329,9 +329,11 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
         let gateway = generic(path, client.clone())?;
         let name = Gateway::provider(&gateway);
         if NO_PROVIDER.contains(&name.as_str()) {
-            return Err(
-                unusable(path, format!("`{name}` is no name: routes say it for none")).into()
-            );
+            return Err(unusable(
+                path,
+                format!("`{name}` cannot be a provider's name: in routes it means none"),
+            )
+            .into());
         }
         if BUILT_IN.contains(&name.as_str()) || known.contains_key(&name) {
             return Err(unusable(path, format!("there is another provider called `{name}`")).into());

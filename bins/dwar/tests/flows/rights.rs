@@ -214,7 +214,8 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     // The page creates a token with the right to delegate, shows it in red, and grants no more time
     // than that token has.
     let form = [("name", "maker"), ("role", "everything"), ("days", "1"), ("may_delegate", "on")];
-    let red = "pill bad\">Can make what works without it: keys, hooks, endpoints of events, people, tokens";
+    let red = "pill bad\">Can create what keeps working after it expires: keys, hooks, \
+               endpoints of events, people, tokens";
     let marked = async || person.get("/tokens").await.text.matches(red).count();
     let before = marked().await;
     let made = person.post("/tokens", &form).await;

@@ -333,7 +333,7 @@ async fn an_event_begins_a_trace_of_its_own(database: Database) {
 }
 
 async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
-    const LOST: &str = "the collector takes no traces; they are lost for now";
+    const LOST: &str = "the collector accepts no traces; they are lost until it does";
     let collector = Collector::start().await;
     *collector.manner.lock().unwrap() = Manner::Hangs;
     let mut service = Service::start_in(world(database, &collector.url, "1"));
@@ -361,7 +361,7 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
     *collector.manner.lock().unwrap() = Manner::Takes;
     service.get("", "/healthz").await;
     let until = Instant::now() + Duration::from_secs(10);
-    while lines_of(&service, "the collector takes traces again").len() != 1 {
+    while lines_of(&service, "the collector accepts traces again").len() != 1 {
         assert!(Instant::now() < until, "{:?}", service.stderr());
     }
     stop(&mut service);
@@ -391,7 +391,7 @@ async fn a_collector_that_asks_for_a_pause_is_not_called_meanwhile() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(collector.calls().len(), 1);
-    let said = "the collector takes no traces; they are lost for now";
+    let said = "the collector accepts no traces; they are lost until it does";
     assert_eq!(lines_of(&service, said).len(), 1);
 }
 

@@ -45,8 +45,8 @@ pub(crate) struct Visit {
     pub(crate) page: Option<PageAddress>,
     /// The address of the page that answers this request, if it is a form.
     pub(crate) answers: Option<PageAddress>,
-    /// The project whose pages were open last. The second is that project, if this page has none
-    /// and the operator may still see it.
+    /// The project whose pages were opened last: its id, and the project itself if this page
+    /// belongs to no project and the operator may still see it.
     pub(crate) recent: (Option<ProjectId>, Option<Project>),
     token: SessionToken,
 }
@@ -83,15 +83,14 @@ impl Visit {
         self.by.may(command, Some(project.id))
     }
 
-    /// The projects that this operator may know of, oldest first.
+    /// The projects that this operator may see, oldest first.
     pub(crate) async fn projects(&self) -> Result<Vec<Project>, Refusal> {
         Ok(self.console.manage.projects.list(&self.by).await?)
     }
 
     /// Finds the project of an address, for a command.
     ///
-    /// # Errors
-    /// [`Refusal::NotFound`] if there is no such project that this operator may know of,
+    /// # Errors [`Refusal::NotFound`] if there is no such project that this operator may see,
     /// [`Refusal::Forbidden`] if they lack the right to the command.
     pub(crate) async fn project(&self, id: &str, command: Command) -> Result<Project, Refusal> {
         let id = id.parse().map_err(|_| Refusal::NotFound)?;

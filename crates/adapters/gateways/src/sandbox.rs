@@ -31,7 +31,8 @@ pub struct SandboxGateway {
 }
 
 impl SandboxGateway {
-    /// The behaviour of one channel in a scenario: it refuses, or accepts and later reports this.
+    /// The behaviour of one channel in a scenario: it refuses, or accepts and later sends this
+    /// report.
     fn play(scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
         match (scenario, channel) {
             (Scenario::SmsDelivers | Scenario::BothFail, Channel::Whatsapp) => {
@@ -41,7 +42,7 @@ impl SandboxGateway {
             (Scenario::LateFailure, Channel::Whatsapp) => {
                 Ok((Report::Failed(Reason::NotOnChannel), RECEIPT_AFTER))
             }
-            // The caller has to check the money. If it did not, the code must still not arrive.
+            // The caller checks the balance. Even if it did not, the code must not arrive.
             (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
             (Scenario::SlowDelivery, _) => Ok((Report::Delivered, SLOW_RECEIPT_AFTER)),
             (Scenario::Delivered, _)

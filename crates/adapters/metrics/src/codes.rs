@@ -76,7 +76,7 @@ impl Codes {
             let (outcome, reason) = if end == ACCEPTED { (ACCEPTED, "") } else { (REFUSED, end) };
             ([channel, provider, ("outcome", outcome), ("reason", reason)], count)
         });
-        let help = "Messages handed to providers, and what they said.";
+        let help = "Messages handed to providers, by answer.";
         page.counters("dwar_send_attempts", help, attempts)?;
         let help = "Time that calls to providers took.";
         page.histograms("dwar_provider_call_duration_seconds", help, self.calls.series())?;

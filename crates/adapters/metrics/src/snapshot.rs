@@ -132,7 +132,7 @@ impl Snapshot {
         let help = "How long work took once it had its turn.";
         page.histograms("dwar_store_queue_work_seconds", help, worked)?;
         let left = all().map(|(name, it)| (name, it.left));
-        let help = "Work that gave up waiting or was turned away.";
+        let help = "Work that timed out while waiting, or was refused.";
         page.counters("dwar_store_queue_left", help, left)
     }
 

@@ -104,9 +104,13 @@ impl Collector {
         let was_away = self.away.swap(taken.is_err(), Ordering::Relaxed);
         match taken {
             Err(cause) if !was_away => {
-                tracing::warn!(cause, "the collector takes no traces; they are lost for now");
+                tracing::warn!(
+                    cause,
+                    "the collector accepts no traces; they are lost until it \
+                     does"
+                );
             }
-            Ok(()) if was_away => tracing::info!("the collector takes traces again"),
+            Ok(()) if was_away => tracing::info!("the collector accepts traces again"),
             _ => {}
         }
     }

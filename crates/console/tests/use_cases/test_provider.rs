@@ -55,7 +55,7 @@ async fn one_that_refuses_is_followed_by_no_other_and_costs_nothing() {
     let tests = &office.manage.provider_test;
     let refused = tests.send(&BY, project, whatsapp, &phone(876_543_210)).await;
     assert!(
-        matches!(refused, Err(ManageError::Conflict(text)) if text.contains("did not take it"))
+        matches!(refused, Err(ManageError::Conflict(text)) if text.contains("did not accept it"))
     );
     assert_eq!(office.postbox.messages().len(), 1, "msg91 is next in the route, and is not asked");
     assert_eq!(office.left(project).await, Paise(100));
@@ -82,7 +82,7 @@ async fn limits_money_archives_and_names_hold_for_it_too() {
         }
         assert!(sent < 50, "the limits of the number hold");
     };
-    told(Err(refused), "as many codes as its limit");
+    told(Err(refused), "reached its limit of codes");
     assert!(sent > 0 && office.test(project, 876_543_211).await.is_ok(), "another number");
     office.manage.projects.archive(&BY, project).await.unwrap();
     told(office.test(project, 876_543_212).await, "archived");

@@ -45,9 +45,9 @@ macro_rules! alerts {
 
 alerts! {
     ProviderAuth = "provider_auth", Page, "refuses the credentials of this service",
-        over: "the provider takes a message", "dwarproviderrefuses";
-    ProviderFailing = "provider_failing", Ticket, "failed in three calls or more, one after the other",
-        over: "the provider takes a message", "dwarbreakeropen";
+        over: "the provider accepts a message", "dwarproviderrefuses";
+    ProviderFailing = "provider_failing", Ticket, "failed in three or more calls in a row",
+        over: "the provider accepts a message", "dwarbreakeropen";
     WalletEmpty = "wallet_empty", Page, "has too little money for the next code",
         over: "money is added, or comes back from a hold", "an-empty-wallet";
     WalletEmptySoon = "wallet_empty_soon", Ticket, "spends what it has left within a day",
@@ -56,8 +56,9 @@ alerts! {
         over: "the balance is at the threshold again", "an-empty-wallet";
     EndpointDisabled = "endpoint_disabled", Page, "gets no events: it is disabled",
         over: "the endpoint is enabled or removed", "an-endpoint-that-fails";
-    EndpointFailing = "endpoint_failing", Ticket, "failed to take events three times or more, one after the other",
-        over: "the endpoint takes an event", "an-endpoint-that-fails";
+    EndpointFailing = "endpoint_failing", Ticket, "failed to accept events three or more times \
+                                                   in a row",
+        over: "the endpoint accepts an event", "an-endpoint-that-fails";
     SendsBehind = "sends_behind", Page, "are overdue for more than 5 minutes",
         over: "none has waited that long", "dwarbacklogold";
     ReceiptsBehind = "receipts_behind", Page, "have waited for more than 5 minutes",
@@ -76,8 +77,8 @@ alerts! {
         over: "the clock is set back, or the service restarts", "dwarclocksetforward";
     DatabaseAway = "database_away", Page, "does not answer",
         over: "it answers", "dwardatabaseaway";
-    DatabaseReadOnly = "database_read_only", Page, "takes no writes",
-        over: "it takes a write", "dwardatabaseaway";
+    DatabaseReadOnly = "database_read_only", Page, "accepts no writes",
+        over: "it accepts a write", "dwardatabaseaway";
     DiskFull = "disk_full", Page, "has no room to write",
         over: "there is room again", "dwardiskfull";
     DiskFills = "disk_fills", Ticket, "has less than 2 GiB of free disk left",

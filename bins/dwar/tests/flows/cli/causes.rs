@@ -133,7 +133,7 @@ fn what_keeps_a_connection_from_coming_is_said() {
         ("28P01", "password authentication failed for user \"dwar\"", "refuses user or password"),
         ("3D000", "database \"dwar\" does not exist", "no such database"),
         ("28000", "role \"dwar\" does not exist", "no such user"),
-        ("53300", "sorry, too many clients already", "takes no more connections"),
+        ("53300", "sorry, too many clients already", "accepts no more connections"),
         ("08P01", "unsupported startup parameter: options", "ignore_startup_parameters = options"),
         ("42704", "unrecognized configuration parameter \"plan_cache_mode\"", "too old"),
     ] {
@@ -184,12 +184,12 @@ fn what_is_wrong_with_the_file_of_sqlite_is_said() {
         "this is a letter to my grandmother, and no database at all. ".repeat(99),
     )
     .unwrap();
-    all_say(&world, &["this file is no SQLite database", "file is not a database"]);
+    all_say(&world, &["this file is not an SQLite database", "file is not a database"]);
     std::fs::remove_file(&file).unwrap();
 
     let missing = format!("sqlite://{}/missing/dwar.db", world.database.folder().display());
     let elsewhere = World::new(Database::sqlite()).with("DWAR__DATABASE__URL", &missing);
-    all_say(&elsewhere, &["a folder is missing", "make the folder", "missing/dwar.db"]);
+    all_say(&elsewhere, &["a folder is missing", "create the folder", "missing/dwar.db"]);
 
     let world = world.with("DWAR__DATABASE__TIMEOUT_MS", "100");
     world.cli(&["migrate"]);

@@ -113,7 +113,7 @@ fn a_file_of_variables_with_a_slip_is_told_by_its_line_and_never_by_its_content(
         ("DWAR__METRICS__TOKEN=\"Sup3rS3cret\nB=1\n", "line 1 begins with a quote that is never"),
         ("DWAR__METRICS__TOKEN=Sup3rS3cret\\\n\u{1}\n", "metrics.token: holds a line break"),
         ("DWAR__METRICS__TOKEN='\"Sup3rS3cret\"'", "dwar.env: metrics.token: has quotes around it"),
-        ("PGHOST=Sup3rS3cret", "PGHOST is no setting: say it in DWAR__DATABASE__URL"),
+        ("PGHOST=Sup3rS3cret", "PGHOST is not a setting: use DWAR__DATABASE__URL"),
     ] {
         std::fs::write(&file, text).unwrap();
         let told = refusal(&world, &["--env-file", "dwar.env", "migrate"]);

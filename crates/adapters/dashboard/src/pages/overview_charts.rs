@@ -120,7 +120,7 @@ fn summary(overview: &Overview, told: bool) -> String {
         format!("Peak: {} at {}.", words(counts, told), label(&overview.range, within.from))
     });
     let most = most.unwrap_or_else(|| "No sends.".to_owned());
-    format!("Sends and what became of them, {}. {most}", texts::point(overview.range.coarsest()))
+    format!("Sends by outcome, {}. {most}", texts::point(overview.range.coarsest()))
 }
 
 /// Causes of failed messages and refused sends, the most frequent first: stacked over time, and as

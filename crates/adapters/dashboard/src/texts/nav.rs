@@ -33,9 +33,9 @@ pub(crate) const THEME_LIGHT: Words = Words("Light", "हल्का");
 pub(crate) const THEME_DARK: Words = Words("Dark", "गहरा");
 pub(crate) const MODE: Words = Words("Mode", "मोड");
 pub(crate) const TEST_MODE: Words = Words("Test mode", "टेस्ट मोड");
-pub(crate) const OVER: &str = "Disconnected. Reload the page to go on.";
+pub(crate) const OVER: &str = "Disconnected. Reload the page to continue.";
 pub(crate) const REPLACED: &str =
-    "Stopped: too many pages with live updates are open. Select this one to go on.";
+    "Stopped: too many pages with live updates are open. Select this one to continue.";
 
 pub(crate) const fn mode(mode: KeyMode) -> Words {
     match mode {

@@ -27,9 +27,9 @@ pub(crate) const RANGE_HINT: &str =
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const MOMENT: &str = "%-d %b %Y, %-I:%M %P";
 pub(crate) const NO_SUCH_RANGE: &str = "There are no figures for that time range: it has to begin before it ends, in the past, and within the last 61 days. These are the last 24 hours.";
-pub(crate) const COMPARED: &str = "Compared with as much time before it.";
+pub(crate) const COMPARED: &str = "Compared with the same length of time before it.";
 pub(crate) const NOT_COMPARED: &str =
-    "Figures from before are no longer kept, so nothing is compared.";
+    "Earlier figures are no longer kept, so there is no comparison.";
 pub(crate) const OF_SENDS: [&str; 2] = ["of sends", "sent"];
 /// As above, where some providers send no receipts.
 pub(crate) const OF_TOLD: [&str; 2] = ["of sends with receipts", "with receipts"];

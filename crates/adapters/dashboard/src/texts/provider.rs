@@ -3,7 +3,7 @@
 use dwar_console::explain;
 use dwar_otp::{ProviderRefusal, Reason};
 
-pub(crate) const LEAD: &str = "Whether this provider takes messages, and what it said last.";
+pub(crate) const LEAD: &str = "Whether this provider accepts messages, and its latest answers.";
 pub(crate) const STATE: &str = "Now";
 pub(crate) const CALLED: &str = "Called";
 pub(crate) const FAULTS: &str = "Failed by its fault";
@@ -13,13 +13,15 @@ pub(crate) const MEDIAN: &str = "Half of the calls took at most";
 pub(crate) const RECEIPTS: &str = "Receipts of the last 24 hours";
 pub(crate) const ARRIVED: &str = "delivered";
 pub(crate) const FAILED: &str = "failed";
-pub(crate) const SILENT: &str = "none: this provider has not said what became of a message";
+pub(crate) const SILENT: &str = "none: this provider has not reported on any message";
 pub(crate) const THIS_PROCESS: &str = "Calls and errors are those of this server since it started, up to 128 calls. Receipts are those of this project.";
 pub(crate) const PROBE: &str = "Probe now";
-pub(crate) const NO_ADDRESS: &str = "It has no address to be asked at.";
+pub(crate) const NO_ADDRESS: &str = "It has no address for a check.";
 pub(crate) const REQUESTS: &str = "Requests by this provider";
 pub(crate) const TEST: &str = "Send a test to my phone";
-pub(crate) const TEST_HINT: &str = "A live code by this provider alone, within the limits of the number and at the price of a code. Its page shows what came of it.";
+pub(crate) const TEST_HINT: &str = "A live code over this provider only, within the limits of \
+                                    the number and at the price of a code. Its page shows the \
+                                    result.";
 pub(crate) const CHANNEL: &str = "Channel and price";
 pub(crate) const PHONE: &str = "Your mobile number";
 pub(crate) const SEND: &str = "Send test";
@@ -36,7 +38,7 @@ pub(crate) fn probed(status: Option<u16>, took: &str) -> String {
             format!("It answered HTTP {status} after {took}: it has an error of its own.")
         }
         Some(status) => format!(
-            "It answers: HTTP {status} after {took}. Its key is not tried by this; send a test."
+            "It answers: HTTP {status} after {took}. This does not check its key; send a test."
         ),
         None => format!("It cannot be reached: no answer within {took}."),
     }

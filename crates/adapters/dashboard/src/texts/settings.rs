@@ -21,15 +21,19 @@ pub(crate) const fn words(setting: Setting) -> Words {
         Setting::RelayTest => ("Allow with the test key", "The codes go to the sandbox."),
         Setting::EventsFeed => (
             "Keep events",
-            "For up to 7 days. Who switches this off and on again has to begin anew.",
+            "For up to 7 days. After switching this off and on again, readers have to start \
+             without a cursor.",
         ),
         Setting::OwnIssuer => (
             "An issuer of its own",
-            "Live tokens name tokens.issuer and /p/ and the project as their issuer, and discovery is published there. Tokens of other projects and test tokens never do.",
+            "The iss of live tokens is tokens.issuer followed by /p/ and the project ID, and \
+             discovery is published there. Tokens of other projects and test tokens never have \
+             this iss.",
         ),
         Setting::TokenClaims => (
             "Claims of these tokens",
-            "One name=value per line, at most 8, 512 bytes together. A name is a word in lower case or an https:// URL. Supabase wants role=authenticated.",
+            "One name=value per line, at most 8, 512 bytes together. A name is a word in lower \
+             case or an https:// URL. Supabase needs role=authenticated.",
         ),
         Setting::TokenType => (
             "Type of these tokens",
@@ -117,7 +121,7 @@ pub(crate) const RELAY: Words = (
 );
 pub(crate) const EVENTS_FEED: Words = (
     "Events to read",
-    "Systems that cannot be called read what happened with GET /v1/events. Off by default.",
+    "Systems without an endpoint read events with GET /v1/events. Off by default.",
 );
 pub(crate) const ROUTING: Words = (
     "Delivery",
@@ -139,7 +143,7 @@ pub(crate) const TELLS_NOTHING: &str = "no alert";
 pub(crate) const NO_AMOUNT: &str =
     "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";
 pub(crate) const EVENTS: Words =
-    ("Events", "Addresses of yours that are told what happens here, signed as Standard Webhooks.");
+    ("Events", "Your servers that receive events, signed as Standard Webhooks.");
 pub(crate) const NO_ENDPOINTS: &str =
     "No endpoints yet. Add the URL of your server, and verify each call with the secret you get.";
 pub(crate) const ADDRESS: &str = "Endpoint URL";
@@ -185,7 +189,8 @@ pub(crate) const fn portals(form: DltForm) -> &'static str {
 pub(crate) fn dlt_warning(warning: DltWarning) -> String {
     match warning {
         DltWarning::Variables(number) => format!(
-            "{number} variables: portals want a reason for more than two. Write the minutes as a number, or leave them out."
+            "{number} variables: portals require a reason for more than two. Write the minutes \
+             as a number, or leave them out."
         ),
         DltWarning::Neighbours => {
             "Two variables follow each other: portals reject that. Put a word between them."

@@ -23,7 +23,10 @@ pub(crate) const SLOWED: &str =
 pub(crate) const SLOWED_NOT: &str = "Known browsers and passkeys are let in.";
 pub(crate) const UNLOCK: &str = "Unlock";
 pub(crate) const RESET: &str = "Lost password or phone?";
-pub(crate) const RESET_HINT: &str = "On the server, this command takes away their password, second factor, passkeys and sessions, and prints a link for a new password. No page can do that, since whoever could would become anybody.";
+pub(crate) const RESET_HINT: &str = "On the server, this command removes their password, \
+                                     second factor, passkeys and sessions, and prints a link \
+                                     for a new password. No page can do this, because it would \
+                                     allow taking over any account.";
 pub(crate) const NEW_LINK: &str = "New link";
 pub(crate) const REVOKE: &str = "Revoke";
 pub(crate) const OWNER_OF_ALL: &str = "Owner of the installation";

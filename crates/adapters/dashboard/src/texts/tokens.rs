@@ -22,10 +22,10 @@ pub(crate) const PROJECTS_HINT: &str = "Ignored for a token with full access.";
 pub(crate) const DAYS: &str = "Expires after (days)";
 pub(crate) const DAYS_HINT: &str = "1 to 366.";
 pub(crate) const NO_DAYS: &str = "Days must be a number from 1 to 366. Nothing was created.";
-pub(crate) const MAY_DELEGATE: &str =
-    "Can make what works without it: keys, hooks, endpoints of events, people, tokens";
-pub(crate) const DELEGATE: &str =
-    "Can make what works without it: keys, hooks, endpoints of events, people, tokens";
+pub(crate) const MAY_DELEGATE: &str = "Can create what keeps working after it expires: keys, hooks, endpoints of events, people, \
+                                       tokens";
+pub(crate) const DELEGATE: &str = "Can create what keeps working after it expires: keys, hooks, endpoints of events, people, \
+                                   tokens";
 pub(crate) const DELEGATE_HINT: &str = "A thief of such a token can create access that \
                                         outlives it. Leave this off unless the program creates \
                                         projects, replaces keys or secrets, or invites people.";

@@ -33,7 +33,7 @@ pub(crate) const MONTHS: &str = "Spent by month, less refunds";
 pub(crate) const MONTH: &str = "Month";
 pub(crate) const TOTAL: &str = "Together";
 pub(crate) const MONTHS_KEPT: &str =
-    "By the time of the request, this month and the one before; the statement has all others.";
+    "By the time of the request, this month and last month; the statement has all others.";
 
 pub(crate) fn days(days: u64) -> String {
     match days {

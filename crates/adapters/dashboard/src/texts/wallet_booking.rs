@@ -26,7 +26,8 @@ pub(crate) const REFUND: Words = Words {
 };
 pub(crate) const ADJUSTMENT: Words = Words {
     title: "Correct the balance",
-    about: "A minus takes money off, at most what is available. Each reason counts once.",
+    about: "A negative amount reduces the balance, by at most the available amount. Each \
+            reason counts once.",
     fields: &[("Amount, ₹", "-2.50"), ("Reason", "Typo in invoice 7")],
     question: "Correct the balance?",
     button: "Correct by",

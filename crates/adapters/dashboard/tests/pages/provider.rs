@@ -43,7 +43,7 @@ async fn a_probe_says_whether_it_answers() {
     for (provider, status, said) in [
         ("msg91", 200, "It answers: HTTP 404 after 0.1 s."),
         ("twilio", 200, "It cannot be reached: no answer within 0.1 s."),
-        ("meta", 200, "It has no address to be asked at."),
+        ("meta", 200, "It has no address for a check."),
         ("nobody", 404, ""),
     ] {
         let path = house.page(&format!("settings/delivery/{provider}/probe"));
@@ -74,7 +74,7 @@ async fn a_test_leads_to_its_story_and_a_refusal_is_said() {
     let other = [("channel", "sms"), ("phone", "9876543219")];
     let refused = member.post(&path, &other).await;
     assert_eq!(refused.status, 409);
-    assert!(refused.body.contains("The provider did not take it"), "{}", refused.body);
+    assert!(refused.body.contains("The provider did not accept it"), "{}", refused.body);
     assert_eq!(house.postbox.messages().len(), 2);
     for role in [Role::Support, Role::Viewer] {
         let answer = house.with_role(role).await.post(&path, &other).await;

@@ -39,7 +39,8 @@ async fn a_token_is_made_shown_once_listed_and_revoked_by_its_name() {
 async fn a_token_that_may_delegate_is_made_by_a_box_of_its_own_and_shown_in_red() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let red = "pill bad\">Can make what works without it: keys, hooks, endpoints of events, people, tokens";
+    let red = "pill bad\">Can create what keeps working after it expires: keys, hooks, \
+               endpoints of events, people, tokens";
     let form = [("name", "plain"), ("role", "everything"), ("days", "1")];
     assert_eq!(owner.post("/tokens", &form).await.status, 200);
     assert!(!owner.get("/tokens").await.body.contains(red));

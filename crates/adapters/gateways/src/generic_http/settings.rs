@@ -219,5 +219,5 @@ const fn longest_body() -> usize {
 fn reason<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
     let word = String::deserialize(from)?;
     Reason::from_word(&word)
-        .ok_or_else(|| de::Error::custom(format!("{word:?} is no reason, such as \"blocked\"")))
+        .ok_or_else(|| de::Error::custom(format!("{word:?} is not a reason, such as \"blocked\"")))
 }

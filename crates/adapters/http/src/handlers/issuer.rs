@@ -20,7 +20,7 @@ pub(crate) fn operations() -> Vec<Operation> {
                 "For verifiers that find the keys from the `iss` of a token. A project without \
                  its own issuer gets 404.",
             )
-            .parameter("path", "project", "Whose tokens they are.", schema::id())
+            .parameter("path", "project", "Id of the project.", schema::id())
             .response::<IssuerMetadata>("The metadata.")
             .refuses(REFUSES)
     };
@@ -43,7 +43,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         get("/p/{project}/.well-known/jwks.json", "getIssuerKeys", keys)
             .summary("Get the public keys of a project's issuer")
             .description("All projects share the keys of the installation.")
-            .parameter("path", "project", "Whose tokens they are.", schema::id())
+            .parameter("path", "project", "Id of the project.", schema::id())
             .parameter("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
             .response::<PublicKeys>("The public keys.")
             .empty_response(StatusCode::NOT_MODIFIED, "The keys have not changed.")

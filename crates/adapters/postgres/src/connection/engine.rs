@@ -208,7 +208,7 @@ fn locks_lock(conn: &mut PgConnection, url: &str) -> Result<(), StoreError> {
     lock.map_err(|cause| unable(cause, LACKS))?;
     match try_elsewhere(url, key) {
         Ok(Ok(false)) => Ok(()),
-        Ok(Ok(true)) => Err(refusal("has advisory locks that lock nobody out")),
+        Ok(Ok(true)) => Err(refusal("has advisory locks that exclude no other connection")),
         // If the server or pooler has no second connection to give, assume that its locks work.
         Ok(Err(cause)) => {
             tracing::warn!(%cause, "advisory locks were not tried: there was no second connection");

@@ -25,13 +25,13 @@ const COUNT: InvalidUrl = InvalidUrl("has not one port for all hosts, or one for
 const ADDRESSES: InvalidUrl = InvalidUrl("has not one hostaddr for each host");
 const OPTION: InvalidUrl = InvalidUrl("has an option that is not NAME=VALUE");
 const UNKNOWN: InvalidUrl = InvalidUrl("has an option that libpq does not know");
-const NUMBER: InvalidUrl = InvalidUrl("has an option that has to be a number and is none");
+const NUMBER: InvalidUrl = InvalidUrl("has an option that must be a number and is not");
 const SSLMODE: InvalidUrl = InvalidUrl(
-    "has a sslmode that is none of disable, allow, prefer, require, verify-ca and verify-full",
+    "has an sslmode other than disable, allow, prefer, require, verify-ca and verify-full",
 );
 const SESSION: InvalidUrl =
-    InvalidUrl("has target_session_attrs that are none of any, read-write and primary");
-const NEVER_WRITES: InvalidUrl = InvalidUrl("asks for a server that takes no writes");
+    InvalidUrl("has target_session_attrs other than any, read-write and primary");
+const NEVER_WRITES: InvalidUrl = InvalidUrl("asks for a read-only server");
 
 const SSLMODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 const SESSIONS: [&str; 3] = ["any", "read-write", "primary"];

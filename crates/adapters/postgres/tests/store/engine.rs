@@ -90,8 +90,8 @@ async fn locks_that_do_nothing_are_found_out() {
                   'BEGIN RAISE EXCEPTION ''unimplemented: advisory locks''; END'";
     let granted = "CREATE FUNCTION pg_try_advisory_xact_lock(integer, integer) RETURNS boolean LANGUAGE sql AS 'SELECT true'";
     for (functions, why) in [
-        (nothing, "has advisory locks that lock nobody out;"),
-        (granted, "has advisory locks that lock nobody out;"),
+        (nothing, "has advisory locks that exclude no other connection;"),
+        (granted, "has advisory locks that exclude no other connection;"),
         (broken, "has no advisory locks;"),
     ] {
         let database = Database::create();
