@@ -21,9 +21,9 @@ pub fn make_room(config: &mut Config) {
             limit,
             needed = wanted.saturating_add(others),
             max_connections = config.http.max_connections,
-            "too few file descriptors for http.max_connections = {wanted}: fewer connections are \
-             taken. Raise the hard limit (systemd: LimitNOFILE, Docker: --ulimit nofile) or lower \
-             the setting"
+            "too few file descriptors for http.max_connections = {wanted}: fewer connections \
+             are accepted. Raise the hard limit (systemd: LimitNOFILE, Docker: --ulimit \
+             nofile) or lower the setting"
         );
     } else {
         tracing::info!(limit, "file descriptors");

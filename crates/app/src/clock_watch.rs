@@ -102,7 +102,7 @@ impl Kept {
         if set_ms.saturating_abs() >= TOLD_MS {
             tracing::warn!(
                 set_ms,
-                "the clock of this machine was set; sweeps go by the time that went by"
+                "the clock of this machine was set; sweeps use the elapsed time"
             );
         }
         let Some(ahead_ms) = self.compared.map(|it| it.ahead_at(moment)) else { return };

@@ -9,8 +9,8 @@ pub enum ManageError {
     Forbidden,
     /// The token may not make things that outlive it.
     #[error(
-        "this token was not made with the right to delegate, so it makes nothing that works by itself: \
-         no key, hook, endpoint, token or operator"
+        "this token has no right to delegate, so it cannot create what keeps working after it \
+         expires: a key, hook, endpoint, token or operator"
     )]
     MayNotDelegate,
     /// There is no such project, or the caller may not know of it.

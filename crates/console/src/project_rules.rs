@@ -39,7 +39,8 @@ impl OwnIssuers {
         }
         let is_late = self.publish_before < SEEN_BY_OTHERS;
         is_late.then_some(
-            "tokens.publish_before_seconds has to be 7200 or more: others may see a new key that late",
+            "tokens.publish_before_seconds has to be 7200 or more: others may take that long \
+             to see a new key",
         )
     }
 }

@@ -19,15 +19,15 @@ const NO_CONSOLE: &str = "any provider but `console`";
 const PRINTS: &str = "the console gateway prints codes";
 const ENCRYPTED: &str = "`https://` and a host, or one on this machine; no user, no password";
 const ON_THE_WAY: &str = "codes and credentials go there, to this host and no other";
-const DRAWN: &str = "32 drawn bytes: no text, no pattern";
+const DRAWN: &str = "32 random bytes: no text, no pattern";
 const SEALS: &str = "an attacker who guesses it can read phone numbers and sign tokens; make \
                      one with `openssl rand -base64 32`";
-const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word of manuals";
+const A_SECRET: &str = "16 characters, 6 of them different, no pattern, no word from manuals";
 const FORGED: &str =
     "an attacker who guesses it can forge delivery reports; make one with `openssl rand -hex 32`";
 const COUNTED: &str = "an attacker who guesses it can see how many people log in, and over \
                        which providers; make one with `openssl rand -hex 32`";
-const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
+const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word from manuals";
 const SPENDS: &str = "an attacker who guesses it can send messages at your cost";
 
 /// Every rule about a setting that is not a number.

@@ -51,9 +51,10 @@ rows! {
     EventsFeed: "Feed of events" or "", "events-feed" ON_OFF,
         "Keep events, and allow GET /v1/events";
     OwnIssuer: "Own issuer" or "", "own-issuer" ON_OFF,
-        "Have live tokens name an issuer of the project's own, which other systems can verify by discovery";
+        "Use an issuer of the project's own in live tokens, which other systems can verify by \
+         discovery";
     TokenClaims: "Token claims" or "none", "token-claims" "CLAIMS",
-        "Claims of these tokens, NAME=VALUE separated by commas; or `none`";
+        "Additional claims of these tokens, NAME=VALUE separated by commas; or `none`";
     TokenType: "Token type" or "", "token-type" "at+jwt|JWT",
         "The typ of these tokens; JWT for verifiers that refuse at+jwt";
     WhatsappPrice: "WhatsApp price" or INSTALLED, "whatsapp-price-paise" "PAISE",

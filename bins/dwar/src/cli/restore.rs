@@ -109,7 +109,7 @@ async fn running(core: &Core) -> Result<Option<Instance>, Failure> {
     if !known.iter().any(|one| one.is_alive(now)) {
         return Ok(None);
     }
-    tracing::info!("watching for a sign of life of the service, for some seconds");
+    tracing::info!("watching for a heartbeat of the service, for some seconds");
     let moved = async {
         loop {
             tokio::time::sleep(HEARTBEAT / 20).await;

@@ -27,7 +27,7 @@ pub fn run(mut config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
     // Log collectors see only this line.
     let logged = |failure: &Failure| {
-        tracing::error!(error = %with_causes(failure), "the service cannot go on");
+        tracing::error!(error = %with_causes(failure), "the service cannot continue");
     };
     on_threads(serve(config, lost)).inspect_err(logged)
 }

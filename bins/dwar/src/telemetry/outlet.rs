@@ -38,7 +38,7 @@ impl<W: Write> Write for Outlet<W> {
         if lost > self.told {
             self.told = lost;
             // This line is queued behind the waiting ones.
-            tracing::warn!(lost, "log lines were lost since the start: nothing read them");
+            tracing::warn!(lost, "log lines were lost since the start: they were not read in time");
         }
         self.out.write_all(line).map(|()| line.len())
     }

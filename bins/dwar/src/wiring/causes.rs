@@ -22,7 +22,7 @@ const NO_ROOM: Cause = cause(
     "free disk space for the database; writes fail or will fail soon (database.min_free_mb)",
 );
 pub const FOREIGN: Cause = cause(
-    "something of this name is there already, so the schema is not this service's",
+    "an object of this name exists already, so the schema belongs to another program",
     "use an empty database, or an empty schema of its own (database.url with \
      ?options=-c%20search_path%3DNAME)",
 );
@@ -57,7 +57,7 @@ fn of_address(kind: ErrorKind) -> Option<Cause> {
             "use one that it has, or 127.0.0.1: http.address, dashboard.address, metrics.address",
         ),
         ErrorKind::PermissionDenied => cause(
-            "ports below 1024 are not for everybody",
+            "ports below 1024 need a privilege",
             "use a higher one, or allow it with CAP_NET_BIND_SERVICE",
         ),
         _ => return None,
@@ -109,16 +109,16 @@ const TLS_REFUSED: Cause = cause(
 );
 const CERTIFICATE: Cause = cause(
     "the server's certificate is not trusted",
-    "name the file of its authority with sslrootcert in database.url, and the server as its \
-     certificate does",
+    "set sslrootcert in database.url to the file of its certificate authority, and use the \
+     host name of the certificate",
 );
 const NO_ROLE: Cause = cause(
     "the server has no such user",
-    "make it (CREATE ROLE … LOGIN PASSWORD …), or correct database.url",
+    "create it (CREATE ROLE … LOGIN PASSWORD …), or correct database.url",
 );
 const NO_DATABASE: Cause = cause(
     "the server has no such database",
-    "make it (CREATE DATABASE … OWNER …), or correct database.url",
+    "create it (CREATE DATABASE … OWNER …), or correct database.url",
 );
 const CROWDED: Cause = cause(
     "the server accepts no more connections",
@@ -134,12 +134,12 @@ const READ_ONLY: Cause = cause(
     "point database.url to the primary, or name all hosts with target_session_attrs=read-write",
 );
 const UNKNOWN_HOST: Cause = cause(
-    "the server's name is unknown here",
+    "the server's host name cannot be resolved",
     "correct the host in database.url, or the name service of this machine",
 );
 const LOCKED: Cause = cause(
     "another process keeps the database file locked",
-    "end what writes to it for long: a backup, a shell of SQLite, a second service",
+    "stop the program that keeps writing to it: a backup, a shell of SQLite, a second service",
 );
 const BY_FOLDER: &str = "make the user that the service runs as the owner of the file, its \
                          folder and the files beside it (-wal, -shm), on a file system that \
@@ -229,24 +229,24 @@ const TEXTS: &[Row] = &[
     ),
     row(
         &["unrecognized configuration parameter"],
-        "the server does not know a setting of ours; it may be too old",
+        "the server does not know a setting that Dwar uses; it may be too old",
         "use PostgreSQL 15 or newer, and check the options of database.url",
     ),
     row(
         &["permission denied for"],
         "the database user lacks a right",
-        "let it own its database, or GRANT USAGE, CREATE ON SCHEMA … TO it; see \
+        "make it the owner of its database, or GRANT USAGE, CREATE ON SCHEMA … TO it; see \
          docs/operations/postgresql.md",
     ),
     row(
         &["must be owner of"],
         "the tables belong to another user",
-        "use the user that made them, or REASSIGN OWNED BY … TO …",
+        "use the user that created them, or REASSIGN OWNED BY … TO …",
     ),
     row(
         &["no schema has been selected"],
-        "search_path names no schema that is there",
-        "make the schema, or correct the options of database.url or of the user",
+        "search_path names no schema that exists",
+        "create the schema, or correct the options of database.url or of the user",
     ),
     (&["read-only transaction"], READ_ONLY),
     (&["during recovery"], READ_ONLY),
@@ -259,7 +259,7 @@ const TEXTS: &[Row] = &[
     ),
     row(
         &["server on socket", "no such file"],
-        "no server has its socket there",
+        "no server has a socket in this folder",
         "check the folder of the socket in database.url, and that the server runs",
     ),
     (&["no route to host"], SILENT),
@@ -290,7 +290,7 @@ const TEXTS: &[Row] = &[
     row(
         &["file is not a database"],
         "this file is not an SQLite database",
-        "correct database.url, or put the database back from a backup",
+        "correct database.url, or restore the database from a backup",
     ),
     row(
         &["disk image is malformed"],
@@ -303,7 +303,7 @@ const TEXTS: &[Row] = &[
     (&["database table is locked"], LOCKED),
     row(
         &["disk i/o error"],
-        "the disk of the database fails",
+        "the disk of the database has failed",
         "see the log of the system; keep a copy of the file before anything else",
     ),
     (&["did not answer in time"], SILENT),

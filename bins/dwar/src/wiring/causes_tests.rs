@@ -55,18 +55,18 @@ const SAID: &[(&str, &str)] = &[
     ("no schema has been selected to create in", "search_path"),
     (
         "Failed to run 2026-11-26-100000_foundation with: relation \"projects\" already exists",
-        "not this service's",
+        "belongs to another program",
     ),
     (
         "Failed to run 2026-11-26-100000_foundation with: table projects already exists",
-        "not this service's",
+        "belongs to another program",
     ),
     ("relation \"projects\" does not exist", "lacks something"),
     ("no such table: projects", "lacks something"),
     ("cannot execute INSERT in a read-only transaction", "standby"),
     (
         "could not translate host name \"db.invalid\" to address: Name or service not known",
-        "name is unknown",
+        "name cannot be resolved",
     ),
     (
         "connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running \

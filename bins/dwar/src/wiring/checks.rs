@@ -33,7 +33,8 @@ const FOUNDATION: &str =
     include_str!("../../../../migrations/sqlite/2026-11-26-100000_foundation/up.sql");
 pub const OBEY: &str = "fix this, then run the check again";
 const SEE_LOGS: &str = "see the logs of the service and of the database";
-const RESTORE: &str = "stop the service, and put the last backup back: dwar restore FILE (docs/operations/backups.md)";
+const RESTORE: &str = "stop the service and restore the last backup: dwar restore FILE \
+                       (docs/operations/backups.md)";
 const SET_CLOCK: &str = "keep the clocks of all machines right with NTP (chrony, systemd-timesyncd); see \
                          docs/operations/instances.md";
 const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
@@ -146,10 +147,7 @@ async fn empty(core: &Core) -> Result<Finding, StoreError> {
     let in_the_way: Vec<&str> =
         others.iter().map(String::as_str).filter(|it| is_ours(it)).collect();
     Ok(if !in_the_way.is_empty() {
-        failed(
-            format!("tables are there already: {}", in_the_way.join(", ")),
-            causes::FOREIGN.advice,
-        )
+        failed(format!("tables exist already: {}", in_the_way.join(", ")), causes::FOREIGN.advice)
     } else if others.is_empty() {
         let detail = "the database is empty; the service sets it up on its first start";
         warning(detail, "start the service, or run `dwar migrate`")
@@ -231,8 +229,8 @@ fn replacement(given: &GivenKeys, known: &KnownKeys) -> (Finding, bool) {
         }
         (_, true, _) => warning(
             "step 1 of replacing it: the next one is in secrets.older_master_keys, and not yet used",
-            "give every instance these settings; then make the next key secrets.master_key, and put the \
-             present one into the list",
+            "give every instance these settings; then make the next key secrets.master_key, \
+             and put the current one into the list",
         ),
         (_, false, _) => warning(
             "step 2 of replacing it: secrets.master_key encrypts from the next start with these settings",
@@ -311,7 +309,7 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
         0 => ok("none running: no heartbeat within 30 s"),
         _ if versions.len() > 1 => warning(
             format!("several versions are running:\n{detail}"),
-            "fine during a rollout; then stop the old ones",
+            "normal during a rollout; afterwards stop the old ones",
         ),
         count if count > 1 && !postgres => warning(
             format!("several instances use one SQLite file:\n{detail}"),
@@ -326,7 +324,7 @@ async fn rows(core: &Core) -> Result<Finding, StoreError> {
     const NAMED: usize = 20;
     let unreadable = core.database.unreadable().await?;
     if unreadable.is_empty() {
-        return Ok(ok("what people set up can be read"));
+        return Ok(ok("the stored settings and open holds can be read"));
     }
     let named = unreadable.iter().take(NAMED).map(ToString::to_string);
     let more = unreadable.len().saturating_sub(NAMED);

@@ -26,7 +26,8 @@ pub enum WiringError {
     #[error(transparent)]
     Store(StoreError),
     #[error(
-        "{} belongs to user {owner}, as whom root has to work there, which the system does not allow: {cause}",
+        "{} belongs to user {owner}; root has to work there as that user, which the system \
+         does not allow: {cause}",
         folder.display()
     )]
     NotTheOwner { folder: PathBuf, owner: u32, cause: std::io::Error },

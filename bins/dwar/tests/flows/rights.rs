@@ -192,7 +192,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
         let refused = deploy.call(method.clone(), path, body).await;
         refused.refused(403, "FORBIDDEN");
         assert!(
-            refused.text.contains("was not made with the right"),
+            refused.text.contains("has no right to delegate"),
             "{command}: {}",
             refused.text
         );

@@ -60,7 +60,7 @@ impl RefreshSession {
             Some(Rotation::Rotated) => Ok(pair),
             Some(Rotation::Replayed(answer)) => Ok(self.reopen(token_id, identity, &answer, now)?),
             Some(Rotation::Reused) => {
-                tracing::warn!(session = %token_id.session, "a used refresh token came again; session revoked");
+                tracing::warn!(session = %token_id.session, "a used refresh token was used again; session revoked");
                 Err(RefreshSessionError::Expired)
             }
             Some(Rotation::Refused) | None => Err(RefreshSessionError::Expired),

@@ -46,7 +46,8 @@ impl ClockSetBack {
                 sends,
                 receipts,
                 events,
-                "the clock of this machine was set back: what was due by the time before is due in a minute at most"
+                "the clock of this machine was set back: work that was due by the old time is \
+                 due within a minute"
             );
         }
         Ok(sends + receipts + events)

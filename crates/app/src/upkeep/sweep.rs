@@ -206,7 +206,7 @@ where
 fn go_on(done: Result<bool, StoreError>, what: &str, send: OtpId) -> Result<bool, StoreError> {
     match done {
         Err(cause) if !cause.is_transient() => {
-            tracing::error!(otp = %send, error = %with_causes(&cause), "{what} cannot be dealt with");
+            tracing::error!(otp = %send, error = %with_causes(&cause), "{what} cannot be handled");
             Ok(false)
         }
         done => done,

@@ -181,7 +181,7 @@ impl TellEvents {
         let why = if cause.is_gone() { "is gone (410)" } else { "kept failing" };
         tracing::error!(endpoint = %off.id, project = %off.project, failures,
             failing_since = off.failing.map(|failing| failing.since.to_rfc3339()),
-            "an endpoint {why} and is switched off: see `dwar webhook enable`");
+            "an endpoint {why} and is disabled: see `dwar webhook enable`");
         self.drop_untold().await?;
         Ok(true)
     }

@@ -36,7 +36,7 @@ dwar_wire::codes! {
         TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
             "Too many requests with wrong tokens from this address."
         SearchRateLimited "SEARCH_RATE_LIMITED" TOO_MANY_REQUESTS
-            "Callers who see phone numbers masked can search for 60 in an hour and 200 in a day."
+            "Whoever sees phone numbers masked can search for 60 in an hour and 200 in a day."
         InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
             "Something went wrong on our side."
         ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE

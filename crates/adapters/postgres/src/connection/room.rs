@@ -47,8 +47,8 @@ impl Room {
     pub(crate) fn found(&self, room: bool) {
         match (self.full.swap(!room, Ordering::AcqRel), !room) {
             (false, true) => tracing::error!(
-                "the disk is full: PostgreSQL cannot write, requests that need it to are answered \
-                 503 until there is room"
+                "the disk is full: PostgreSQL cannot write, requests that have to write are \
+                 answered 503 until there is space"
             ),
             (true, false) => tracing::info!("PostgreSQL has room to write again"),
             _ => {}

@@ -51,8 +51,8 @@ impl Room {
             let free_mib = self.free().map(|free| free / MIB).ok();
             tracing::error!(
                 folder = %self.folder.display(), free_mib,
-                "the disk is full: SQLite cannot write, requests that need it to are answered 503 \
-                 until there is room"
+                "the disk is full: SQLite cannot write, requests that have to write are \
+                 answered 503 until there is space"
             );
         }
     }
@@ -62,7 +62,7 @@ impl Room {
         let (folder, free_mib) = (self.folder.display(), free / MIB);
         if free >= self.min_free {
             if self.lack.swap(ENOUGH, Ordering::AcqRel) != ENOUGH {
-                tracing::info!(%folder, free_mib, "there is room to write again");
+                tracing::info!(%folder, free_mib, "there is space to write again");
             }
             return Ok(free);
         }
