@@ -11,7 +11,7 @@ const ROOT: u32 = 0;
 
 /// One sentence for each of `files` that others may read or write; `&str` names its content. A file
 /// counts as open if its owner is neither root nor us, or if others or a foreign group have access.
-/// A missing file is ignored: this program will create it for its owner alone.
+/// A missing file is ignored: this program will create it accessible only to its owner.
 ///
 /// As root, this process works for the owner of `folder`, who then counts as us.
 pub fn open_to_others(

@@ -13,11 +13,12 @@ use crate::{Code, Error, Result};
 
 /// Calls the operations of a service. Keep one for the life of the process; clones share its connections.
 ///
-/// A call takes at most 30 s, repetitions and waits included. Operations that are safe to repeat are sent up to three
-/// times within that, after `Retry-After` or a quarter and half a second: reads, [`validate`](Self::validate), and
-/// [`send`](Self::send), [`relay`](Self::relay) and [`refresh`](Self::refresh) with the same `Idempotency-Key`.
-/// [`verify`](Self::verify), [`check`](Self::check), [`logout`](Self::logout) and
-/// [`delete_identity`](Self::delete_identity) are sent once, since a lost answer may have taken effect.
+/// A call takes at most 30 s, repetitions and waits included. Operations that are safe to repeat
+/// are sent up to three times within that, after `Retry-After` or a quarter and half a second:
+/// reads, [`validate`](Self::validate), and [`send`](Self::send), [`relay`](Self::relay) and
+/// [`refresh`](Self::refresh) with the same `Idempotency-Key`. [`verify`](Self::verify),
+/// [`check`](Self::check), [`logout`](Self::logout) and [`delete_identity`](Self::delete_identity)
+/// are sent once, since a lost answer may have taken effect.
 ///
 /// A phone is ten digits, the first 6 to 9, with or without `+91`; what cannot be one is refused with
 /// [`Code::InvalidPhone`] before any request.
@@ -45,8 +46,9 @@ impl Client {
         Ok(Self { transport: self.transport.with_timeout(timeout)?, ..self })
     }
 
-    /// Replaces the HTTP client with the one of this builder, for TLS, certificates or a proxy of your own. Even so it
-    /// follows no redirect, repeats nothing, and sends no loopback traffic to a proxy.
+    /// Replaces the HTTP client with the one of this builder, for TLS, certificates or a proxy of
+    /// your own. Even so it follows no redirect, repeats nothing, and sends no loopback traffic to
+    /// a proxy.
     ///
     /// # Errors
     /// [`Code::NetworkError`] if the builder refuses.
@@ -60,8 +62,8 @@ impl Client {
         self.send_with_key(phone, last_line, &new_key()).await
     }
 
-    /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition: 1 to 255 visible ASCII
-    /// characters.
+    /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition: 1 to
+    /// 255 visible ASCII characters.
     pub async fn send_with_key(
         &self,
         phone: &str,
@@ -75,7 +77,8 @@ impl Client {
         self.write("/v1/otp/send", body, idempotency_key).await
     }
 
-    /// Sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600 seconds.
+    /// Sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600
+    /// seconds.
     pub async fn relay(&self, phone: &str, code: &str, expires_in: Duration) -> Result<SentCode> {
         self.relay_with_key(phone, code, expires_in, &new_key()).await
     }
@@ -98,9 +101,9 @@ impl Client {
         self.call(Operation::get(format!("/v1/otp/status/{}", segment(otp_id)))).await
     }
 
-    /// Verifies the code that the person entered. The right code is accepted once and starts a session. With the
-    /// `otp_id` of [`send`](Self::send), only the code of that request is accepted; without one, the current code of
-    /// the phone.
+    /// Verifies the code that the person entered. The right code is accepted once and starts a
+    /// session. With the `otp_id` of [`send`](Self::send), only the code of that request is
+    /// accepted; without one, the current code of the phone.
     pub async fn verify(&self, phone: &str, code: &str, otp_id: Option<&str>) -> Result<Tokens> {
         self.call(Operation::post("/v1/otp/verify", guess(phone, code, otp_id)?)).await
     }
@@ -121,8 +124,8 @@ impl Client {
         self.call(Operation::post("/v1/session/validate", body).repeatable()).await
     }
 
-    /// Exchanges a refresh token for a new pair; both old tokens stop working at once. A [`Session`](crate::Session)
-    /// does this for you, once for all calls that wait.
+    /// Exchanges a refresh token for a new pair; both old tokens stop working at once. A
+    /// [`Session`](crate::Session) does this for you, once for all calls that wait.
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens> {
         self.refresh_with_key(refresh_token, &new_key()).await
     }

@@ -25,8 +25,8 @@ impl Default for Clock {
     }
 }
 
-/// Measures elapsed time. A clock that is set back does not reduce it, and time counts during which the machine slept,
-/// unlike with many monotonic clocks.
+/// Measures elapsed time. A clock that is set back does not reduce it, and time counts during which
+/// the machine slept, unlike with many monotonic clocks.
 pub(crate) struct ElapsedTime {
     clock: Clock,
     wall: DateTime<Utc>,

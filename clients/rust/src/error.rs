@@ -16,8 +16,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error of another crate, such as that of a [`Store`](crate::Store).
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Code of a failure. Codes do not change between versions; a code prints as its name in the API, such as
-/// `INVALID_OTP`.
+/// Code of a failure. Codes do not change between versions; a code prints as its name in the API,
+/// such as `INVALID_OTP`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]

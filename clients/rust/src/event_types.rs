@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use crate::Mode;
 
-/// Data of an event, by its `type`; docs/events.md lists them. Events of a relay are about a code that you made
-/// yourself.
+/// Data of an event, by its `type`; docs/events.md lists them. Events of a relay are about a code
+/// that you made yourself.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", content = "data")]
 #[non_exhaustive]

@@ -14,7 +14,8 @@ use crate::{Code, Error, Result};
 
 const TOLERANCE: Duration = Duration::from_secs(300);
 
-/// An event of a project. A later version of the service may add types and fields: ignore those that you do not know.
+/// An event of a project. A later version of the service may add types and fields: ignore those
+/// that you do not know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {

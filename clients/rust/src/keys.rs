@@ -38,7 +38,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Longest use of a fetched key set: older keys may have been withdrawn.
 const TOO_OLD: Duration = Duration::from_secs(3600);
 
-/// The published keys, fetched once, no matter how many callers wait. Keys that this version cannot use are left out.
+/// The published keys, fetched once, no matter how many callers wait. Keys that this version cannot
+/// use are left out.
 pub(crate) struct KeySet {
     pub transport: Transport,
     cache: Mutex<Cache>,
@@ -71,8 +72,8 @@ impl KeySet {
         Self { transport, cache: Mutex::new(cache) }
     }
 
-    /// Fails without keys that were fetched within the last hour. Fails for an unknown `kid` if the last fetch failed,
-    /// since the key may have been published meanwhile.
+    /// Fails without keys that were fetched within the last hour. Fails for an unknown `kid` if the
+    /// last fetch failed, since the key may have been published meanwhile.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Result<Option<Arc<VerifyingKey>>> {
         if let Some(fetching) = self.refresh_if_too_old() {
             fetching.wait().await?;

@@ -14,8 +14,8 @@ const MIN_SECRET_LENGTH: usize = 32;
 /// An access token with less time left than this is refreshed before it is used.
 const EARLY_SECONDS: i64 = 10;
 
-/// Keeps the token pair of one session where all processes of a backend find it. The pair is JSON with both tokens:
-/// encrypt it if others can read the store.
+/// Keeps the token pair of one session where all processes of a backend find it. The pair is JSON
+/// with both tokens: encrypt it if others can read the store.
 pub trait Store: Send + Sync + 'static {
     /// The pair, if there is one.
     fn load(&self) -> impl Future<Output = std::result::Result<Option<String>, BoxError>> + Send;
@@ -24,9 +24,10 @@ pub trait Store: Send + Sync + 'static {
     fn save(&self, pair: &str) -> impl Future<Output = std::result::Result<(), BoxError>> + Send;
 }
 
-/// The session of one person. It refreshes an expired access token once, no matter how many calls wait, and once over
-/// all processes that share store and secret; a refresh goes on when the calls that wait are dropped. When the session
-/// is over, calls fail with [`Code::SessionExpired`]: log in again.
+/// The session of one person. It refreshes an expired access token once, no matter how many calls
+/// wait, and once over all processes that share store and secret; a refresh goes on when the calls
+/// that wait are dropped. When the session is over, calls fail with [`Code::SessionExpired`]: log
+/// in again.
 pub struct Session<S> {
     shared: Arc<Shared<S>>,
     renewal: Mutex<Option<Flight<Secret>>>,
@@ -61,9 +62,9 @@ impl Pair {
 }
 
 impl<S: Store> Session<S> {
-    /// A session whose secret is one of your backend, 32 characters or more, the same in all its processes. It makes
-    /// the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, but a thief of the
-    /// refresh token does not.
+    /// A session whose secret is one of your backend, 32 characters or more, the same in all its
+    /// processes. It makes the `Idempotency-Key` of a refresh, so that processes that refresh at
+    /// once get the same pair, but a thief of the refresh token does not.
     ///
     /// # Errors
     /// [`Code::Argument`] for a shorter secret.
@@ -137,8 +138,8 @@ impl<S: Store> Session<S> {
 }
 
 impl<S: Store> Shared<S> {
-    /// Refreshes, unless another process refreshed first and stored a new pair: a used refresh token that is presented
-    /// later ends the session.
+    /// Refreshes, unless another process refreshed first and stored a new pair: a used refresh
+    /// token that is presented later ends the session.
     async fn exchange(&self, stale: &str) -> Result<Secret> {
         let pair = self.load().await?;
         if pair.access_token != stale {

@@ -17,7 +17,8 @@ const USER_AGENT: &str = concat!("dwar-client/", env!("CARGO_PKG_VERSION"), " (r
 const MAX_TRIES: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-/// Shorter than the service keeps an idle connection, so that no call uses one that is being closed.
+/// Shorter than the service keeps an idle connection, so that no call uses one that is being
+/// closed.
 const MAX_IDLE: Duration = Duration::from_secs(20);
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 

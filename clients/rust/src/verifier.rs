@@ -58,12 +58,12 @@ pub struct Claims {
     pub expires_at: DateTime<Utc>,
 }
 
-/// Verifies access tokens without a call per token. It does not notice a logout or a refresh until the token expires;
-/// where that matters, use [`Client::validate`](crate::Client::validate).
+/// Verifies access tokens without a call per token. It does not notice a logout or a refresh until
+/// the token expires; where that matters, use [`Client::validate`](crate::Client::validate).
 ///
-/// Keep one for the life of the process, or clones of it: it caches the public keys for five minutes, fetches them for
-/// an unknown `kid` at most once a minute, and uses the cached keys for up to an hour while the service does not answer
-/// within half a second.
+/// Keep one for the life of the process, or clones of it: it caches the public keys for five
+/// minutes, fetches them for an unknown `kid` at most once a minute, and uses the cached keys for
+/// up to an hour while the service does not answer within half a second.
 #[derive(Clone)]
 pub struct Verifier {
     audience: String,
@@ -77,8 +77,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of live tokens of one project, whose id is the audience: only ES256, issued by `dwar`, with a leeway
-    /// of 30 s. Fetching the keys takes at most 5 s.
+    /// A verifier of live tokens of one project, whose id is the audience: only ES256, issued by
+    /// `dwar`, with a leeway of 30 s. Fetching the keys takes at most 5 s.
     ///
     /// # Errors [`Code::Argument`] for an invalid address, or an empty audience.
     pub fn new(address: &str, audience: &str) -> Result<Self> {
@@ -265,7 +265,8 @@ fn seconds(object: &Map<String, Value>, name: &str) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_millis(millis as i64)
 }
 
-/// Ignores case, and accepts the type with or without the prefix `application/` (RFC 7515 section 4.1.9).
+/// Ignores case, and accepts the type with or without the prefix `application/` (RFC 7515 section
+/// 4.1.9).
 fn token_type(typ: &str) -> Option<TokenType> {
     let typ = typ.to_ascii_lowercase();
     match typ.strip_prefix("application/").unwrap_or(&typ) {

@@ -120,7 +120,7 @@ impl Policies {
         }
     }
 
-    /// How much longer than its call a send is left alone.
+    /// How much longer than its call a send waits before another process takes it over.
     fn grace(&self) -> Duration {
         self.call_timeout.saturating_add(MARGIN)
     }

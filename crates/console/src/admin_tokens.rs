@@ -22,7 +22,7 @@ const NOWHERE: &str = "a token needs a role in a project at least, or everything
 const OUTLIVES: &str = "a token that a token makes ends no later than that one";
 const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 
-/// A token to be made, as the caller asks for it.
+/// A token to create, as given by the caller.
 #[derive(Clone, Debug)]
 pub struct NewAdminToken<'a> {
     /// Display name, with the same rules as an operator's name.

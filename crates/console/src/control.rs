@@ -87,7 +87,8 @@ impl Control {
     }
 }
 
-/// The outcome of noting a use. A store that takes no writes must not lock out people who come to see why.
+/// The outcome of recording a use. A store that accepts no writes must not lock out operators who
+/// look for the cause.
 pub(crate) fn noted(outcome: Result<(), StoreError>) -> Result<(), StoreError> {
     outcome.or_else(|cause| if cause.is_transient() { Ok(()) } else { Err(cause) })
 }

@@ -13,7 +13,7 @@ pub enum ManageError {
          expires: a key, hook, endpoint, token or operator"
     )]
     MayNotDelegate,
-    /// There is no such project, or the caller may not know of it.
+    /// There is no such project, or the caller may not see it.
     #[error("there is no project with this id")]
     NoSuchProject,
     /// The project has no such thing, or the caller may not see it.

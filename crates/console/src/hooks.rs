@@ -22,7 +22,7 @@ pub struct ManageHooks {
     pub hooks: Arc<dyn HookStore>,
 }
 
-/// A hook to be made, as the caller asks for it.
+/// A hook to add, as given by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct NewHook {
     pub kind: HookKind,

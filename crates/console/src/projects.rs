@@ -172,7 +172,7 @@ impl ManageProjects {
         (refused.field == setting.as_str()).then_some(refused.reason)
     }
 
-    /// The projects that the caller may know of, oldest first.
+    /// The projects that the caller may see, oldest first.
     #[instrument(name = "projects.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
         self.control.admit(by, Command::ListProjects, None)?;

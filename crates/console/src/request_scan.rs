@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Requests per read if not all of them match.
 pub(crate) const WINDOW: u32 = 500;
-/// How long one page goes on searching. A read that has begun is finished.
+/// Longest search for one page. A read that has begun is finished.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Searches requests, newest first, for properties that no index covers.

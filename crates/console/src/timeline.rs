@@ -24,7 +24,7 @@ pub struct OnRecord {
 
 /// What happened to the codes of a phone, to explain why a code did or did not arrive.
 ///
-/// Holds facts, not sentences: [`crate::explain`] words them.
+/// Holds facts, not sentences; [`crate::explain`] makes the sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     pub next: NextSend,
@@ -73,7 +73,7 @@ pub struct Refused {
     pub limit: Option<Quota>,
 }
 
-/// One fact about a code; the time is beside it.
+/// One fact about a code, without its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     Asked,

@@ -108,7 +108,7 @@ impl TokenSigner for ListSigner {
     }
 }
 
-/// An admin token to be made, which may not delegate.
+/// An admin token to create, which may not delegate.
 pub const fn new_token(name: &str, access: Access, lifetime: Duration) -> NewAdminToken<'_> {
     NewAdminToken { name, access, lifetime, may_delegate: false }
 }

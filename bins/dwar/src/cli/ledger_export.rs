@@ -133,7 +133,7 @@ impl LedgerExport for Draft {
         let unusable = about(&target);
         let file = file.into_inner().map_err(|cause| unusable(cause.into_error()))?;
         file.sync_all().map_err(&unusable)?;
-        // Check what is on the disk, not what was meant to be written.
+        // Checks the bytes on the disk, not those in memory.
         if digest_of(&path).map_err(&unusable)? != digest {
             return Err(ExportError(format!("{} is not what was written to it", path.display())));
         }

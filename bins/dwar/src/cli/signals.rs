@@ -1,7 +1,7 @@
 use std::io::{self, IsTerminal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that by default end a process at once, and its work with it. After [`Self::take`]
+/// The signals that by default end a process at once, together with its work. After [`Self::take`]
 /// none of them does.
 pub struct Signals {
     hang_up: Signal,

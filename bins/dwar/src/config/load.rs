@@ -299,7 +299,7 @@ fn is_secret(key: &str, text: &str) -> bool {
         || ADDRESSES.contains(&key) && (text.contains('@') || text.contains("password="))
 }
 
-/// Tells whether a file that sets this key must be accessible to its user alone.
+/// Tells whether a file that sets this key must be accessible only to its user.
 #[cfg(test)]
 pub fn is_for_us_alone(key: &str) -> bool {
     SECRETS.contains(&key) || ADDRESSES.contains(&key)

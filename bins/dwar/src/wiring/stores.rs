@@ -58,7 +58,7 @@ pub trait Database: Send + Sync {
     }
     /// Proves that writes work with a write that is committed; otherwise as [`Database::room`].
     async fn prove_writable(&self) -> Result<Option<u64>, StoreError>;
-    /// Returns the damage in its file, if it is a file of ours. Reads all of it.
+    /// Returns the damage in its file, for SQLite. Reads the whole file.
     async fn damage(&self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
@@ -140,7 +140,7 @@ async fn server_clock(store: &PostgresStore) -> Result<Option<Timestamp>, StoreE
     store.clock().await.map(Some)
 }
 
-/// Always migrated and reachable. Belongs to this process alone, so it never meets other keys.
+/// Always migrated and reachable. Only this process uses it, so it is never opened with other keys.
 #[async_trait]
 impl Database for MemoryStore {
     async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {

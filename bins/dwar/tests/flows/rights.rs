@@ -191,11 +191,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     for (command, method, path, body) in &makers {
         let refused = deploy.call(method.clone(), path, body).await;
         refused.refused(403, "FORBIDDEN");
-        assert!(
-            refused.text.contains("has no right to delegate"),
-            "{command}: {}",
-            refused.text
-        );
+        assert!(refused.text.contains("has no right to delegate"), "{command}: {}", refused.text);
         for program in members.iter().chain([&owner]) {
             let refused = program.call(method.clone(), path, body).await;
             assert_eq!(refused.status, 403, "{command}: {}", refused.text);

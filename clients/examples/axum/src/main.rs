@@ -25,7 +25,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = Router::new()
         .nest("/login", login.router())
         .route("/me", any(me))
-        // Routes above this layer renew sessions; for those below, fetchWithLogin of the page does so.
+        // Routes above this layer renew sessions; for those below, fetchWithLogin of the page does
+        // so.
         .layer(from_fn(renew_sessions))
         .route("/claims", any(me))
         .with_state(login)

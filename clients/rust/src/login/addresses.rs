@@ -8,8 +8,8 @@ use tokio::time::Instant;
 const WINDOW: Duration = Duration::from_secs(600);
 const ADDRESSES: usize = 100_000;
 
-/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the one that has not sent
-/// for the longest time is forgotten first.
+/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the
+/// one that has not sent for the longest time is forgotten first.
 pub struct AddressLimit {
     most: usize,
     sends: Mutex<Sends>,

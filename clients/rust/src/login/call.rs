@@ -60,7 +60,8 @@ impl Call {
         Ok(Self { parts, body, asker, tokens_in_body })
     }
 
-    /// A field that is absent or not a text counts as empty, which the service refuses with the code of that field.
+    /// A field that is absent or not a text counts as empty, which the service refuses with the
+    /// code of that field.
     pub fn text(&self, name: &str) -> &str {
         text(&self.body, name)
     }
@@ -99,7 +100,8 @@ impl Call {
     }
 }
 
-/// Refuses a page of another site. The message to an own page that was opened without https says why it cannot log in.
+/// Refuses a page of another site. The message to an own page that was opened without https says
+/// why it cannot log in.
 fn foreign(headers: &HeaderMap) -> Refusal {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let host = text(HOST);

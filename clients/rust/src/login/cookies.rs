@@ -19,8 +19,8 @@ pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 pub type SetCookie = (HeaderName, String);
 
-/// The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
-/// cookie of the code.
+/// The token cookies are Lax, so that a person who follows a link into the site is logged in. Only
+/// the form needs the cookie of the code.
 pub fn set_cookie(name: &str, value: &str, seconds: u64) -> SetCookie {
     let same_site = if name == OTP { "Strict" } else { "Lax" };
     let attributes = format!("Path=/; HttpOnly; Secure; SameSite={same_site}");

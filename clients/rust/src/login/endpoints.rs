@@ -97,7 +97,8 @@ impl Login {
         });
     }
 
-    /// Two tabs that refresh at the same time get the same pair, since their requests have the same key.
+    /// Two tabs that refresh at the same time get the same pair, since their requests have the same
+    /// key.
     pub(super) async fn renewed(&self, refresh_token: &str) -> Result<Tokens, Error> {
         renewed(&self.client, &self.key, refresh_token).await
     }

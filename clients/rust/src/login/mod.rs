@@ -33,9 +33,10 @@ type ClientAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
 type Admission = Pin<Box<dyn Future<Output = std::result::Result<(), Refusal>> + Send>>;
 type Admit = dyn Fn(&Parts, &Map<String, Value>) -> Admission + Send + Sync;
 
-/// The four endpoints that a login form and an app call, and the check whether a request is logged in. With
-/// `Arc<Login>` as the state of the application, a handler with the argument [`Claims`](crate::Claims) requires a
-/// login; other requests get 401. Within the layer [`renew_sessions`] their sessions are renewed.
+/// The four endpoints that a login form and an app call, and the check whether a request is logged
+/// in. With `Arc<Login>` as the state of the application, a handler with the argument
+/// [`Claims`](crate::Claims) requires a login; other requests get 401. Within the layer
+/// [`renew_sessions`] their sessions are renewed.
 pub struct Login {
     client: Client,
     verifier: Verifier,
@@ -78,10 +79,10 @@ impl Login {
     }
 
     /// Replaces the address of the peer, which is in the request if the application is served by
-    /// `into_make_service_with_connect_info::<SocketAddr>()`. Behind a proxy the peer is the proxy, so that all people
-    /// would share one limit: take what your own proxy writes, the last entry of `X-Forwarded-For`, never the first,
-    /// which any client can forge. Without an address a send is not counted by address, and
-    /// [`with_on_error`](Self::with_on_error) is told so once.
+    /// `into_make_service_with_connect_info::<SocketAddr>()`. Behind a proxy the peer is the proxy,
+    /// so that all people would share one limit: take what your own proxy writes, the last entry of
+    /// `X-Forwarded-For`, never the first, which any client can forge. Without an address a send is
+    /// not counted by address, and [`with_on_error`](Self::with_on_error) is told so once.
     pub fn with_client_address(
         self,
         address: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static,
@@ -89,7 +90,8 @@ impl Login {
         Self { client_address: Box::new(address), ..self }
     }
 
-    /// How many codes one client address may request in ten minutes, 30 by default. Raise it for offices and colleges.
+    /// How many codes one client address may request in ten minutes, 30 by default. Raise it for
+    /// offices and colleges.
     pub fn with_sends_per_address(self, sends: NonZeroUsize) -> Self {
         Self { addresses: AddressLimit::new(sends.get()), ..self }
     }
@@ -110,8 +112,8 @@ impl Login {
         Self { last_line: Some(line.into()), ..self }
     }
 
-    /// Is called for every failure that the person sees as `LOGIN_UNAVAILABLE`, and once if no address is known. By
-    /// default these failures are dropped.
+    /// Is called for every failure that the person sees as `LOGIN_UNAVAILABLE`, and once if no
+    /// address is known. By default these failures are dropped.
     pub fn with_on_error(self, on_error: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         Self { on_error: Box::new(on_error), ..self }
     }

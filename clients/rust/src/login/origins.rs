@@ -10,8 +10,8 @@ pub fn is_loopback(host: &str) -> bool {
         || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
 }
 
-/// Refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep the cookies.
-/// `clients/login/README.md` has the rule.
+/// Refuses an origin that is not in the form in which browsers send it, or whose pages cannot keep
+/// the cookies. `clients/login/README.md` has the rule.
 pub fn check_origins(origins: &[String]) -> Result<()> {
     if origins.is_empty() {
         let message = "origins must be a list of at least one, such as https://shop.example";

@@ -15,8 +15,8 @@ use crate::{Claims, Code, Result};
 /// The cookies that the answer to a request needs.
 type Renewed = Arc<OnceLock<Vec<SetCookie>>>;
 
-/// A layer, `.layer(axum::middleware::from_fn(renew_sessions))`: within it the extractor [`Claims`] renews a session
-/// whose access token has expired, and every answer carries the new cookies.
+/// A layer, `.layer(axum::middleware::from_fn(renew_sessions))`: within it the extractor [`Claims`]
+/// renews a session whose access token has expired, and every answer carries the new cookies.
 pub async fn renew_sessions(mut request: Request, next: Next) -> Response {
     let renewed = Renewed::default();
     request.extensions_mut().insert(renewed.clone());
@@ -30,9 +30,9 @@ pub async fn renew_sessions(mut request: Request, next: Next) -> Response {
 }
 
 impl Login {
-    /// The claims of a valid access token, from `Authorization: Bearer` or the cookie. The cookie is ignored if a page
-    /// of another site may change something with the request. It renews nothing, because the answer with the new
-    /// cookies has to reach the browser.
+    /// The claims of a valid access token, from `Authorization: Bearer` or the cookie. The cookie
+    /// is ignored if a page of another site may change something with the request. It renews
+    /// nothing, because the answer with the new cookies has to reach the browser.
     ///
     /// # Errors There are no keys yet: see [`Verifier::verify`](crate::Verifier::verify).
     pub async fn authenticate(

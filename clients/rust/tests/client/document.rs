@@ -100,7 +100,8 @@ async fn operations_and_their_fields_are_those_of_the_document() {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let id = operation["operationId"].as_str().unwrap();
-            // Clients lack the operation that proxies call, and the events, which a job reads in a loop around one GET.
+            // Clients lack the operation that proxies call, and the events, which a job reads in a
+            // loop around one GET.
             let tags = operation["tags"].as_array().unwrap();
             let is_for_others = ["Proxies", "Events"].iter().any(|tag| tags.contains(&json!(tag)));
             if (path.starts_with("/v1/") || id == "getPublicKeys") && !is_for_others {

@@ -3,8 +3,8 @@ use actix_web::http::{Method, header};
 use dwar_kernel::ProjectId;
 
 const LONGEST: usize = 1_024;
-/// The field that says what was just done. It is shown once and is not part of an address to return
-/// to.
+/// The field with the result of the last form. It is shown once and is not part of an address to
+/// return to.
 const DONE: &str = "done=";
 
 /// Tells which path patterns are pages that a GET shows to a signed-in operator.
@@ -69,7 +69,7 @@ impl PageAddress {
 
     /// The address of the page that answers this request, if it differs from the request's. For a
     /// form that is answered without a redirect it is the address of that page, or of the page that
-    /// sent the form. A page that says what was done has the address without that field.
+    /// sent the form. If the page shows the result of a form, its address is without that field.
     pub(crate) fn answered(request: &HttpRequest) -> Option<Self> {
         let asked = request.uri().path_and_query()?.as_str();
         let own = Self::read(request, asked);

@@ -51,7 +51,7 @@ impl Refused {
     }
 }
 
-/// One form of a page, as it is to be shown.
+/// How a page shows one form.
 #[derive(Clone, Copy)]
 pub(crate) struct Form<'a> {
     /// Why it was refused, and what was typed.

@@ -221,8 +221,8 @@ fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Streams {
     /// Reserves a place for a stream, with a receiver that is told when a newer stream takes the
-    /// place. If the operator has all of their streams, the oldest ends. It may belong to a page
-    /// that was left, which is noticed only when something is sent to it.
+    /// place. If the operator has all of their streams, the oldest ends. Its page may be closed
+    /// already, which is noticed only when something is sent to it.
     fn permit(
         self: &Arc<Self>,
         operator: OperatorId,

@@ -33,7 +33,7 @@ impl Settings {
         }
     }
 
-    /// Where browsers are sent, as far as the settings alone determine it.
+    /// URL of the dashboard for browsers, if the settings alone determine it.
     pub fn base_url(&self) -> String {
         let public = self.public_url.trim_end_matches('/');
         if !public.is_empty() {

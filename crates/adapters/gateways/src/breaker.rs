@@ -27,7 +27,7 @@ pub struct FaultRow {
     pub reason: Reason,
 }
 
-/// A circuit breaker: stops calling a provider that keeps failing, so that the next stop of the
+/// A circuit breaker: stops calling a provider that keeps failing, so that the next provider of the
 /// route is tried without a wait.
 ///
 /// It counts consecutive faults of the provider: [`Reason::ProviderUnavailable`], `Timeout`,
@@ -220,7 +220,8 @@ enum Transition {
 struct Circuit {
     phase: Phase,
     cool_down: Duration,
-    /// Until when the provider asked not to be called; in the past once that is over.
+    /// Until when the provider asked for no calls; in the past if it did not, or the pause has
+    /// ended.
     rests_until: Option<Instant>,
     /// Incremented with each change of phase, so that a late result of an earlier phase is ignored.
     epoch: u64,

@@ -1,4 +1,4 @@
-//! Any provider with an HTTP interface, described by configuration alone.
+//! Any provider with an HTTP interface, described only by configuration.
 
 mod receipts;
 mod request;

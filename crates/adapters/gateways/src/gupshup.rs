@@ -28,8 +28,8 @@ const PROVIDER: &str = "gupshup";
 /// 1 KiB of JSON, at worst encoded as a form.
 const LONGEST_BODY: usize = 64 * 1_024;
 
-/// An Enterprise SMS account at Gupshup and its DLT registration: the section
-/// `[gateways.gupshup]`. It sends SMS alone.
+/// An Enterprise SMS account at Gupshup and its DLT registration: the section `[gateways.gupshup]`.
+/// It only sends SMS.
 ///
 /// The text is sent unchanged and must equal the registered template outside of its variables. The
 /// API answers refusals with HTTP 200 and signs nothing, so callbacks are authenticated by a shared

@@ -108,7 +108,7 @@ impl HttpClient {
         };
         match read(&mut response).await {
             Ok(Some(body)) => Ok(answer(&body)),
-            // The status alone shows the result.
+            // Only the status shows the result.
             _ if !status.is_success() => Ok(answer(&[])),
             Ok(None) => {
                 let status = status.as_u16();
@@ -141,8 +141,8 @@ impl HttpClient {
         Some(Probe { status, took: began.elapsed() })
     }
 
-    /// Calls an address of ours as a provider would, with an empty `POST` or with a `GET`. Follows
-    /// no redirect.
+    /// Calls an address of this service as a provider would, with an empty `POST` or with a `GET`.
+    /// Follows no redirect.
     ///
     /// # Errors
     /// A sentence: why there was no answer.
@@ -189,7 +189,7 @@ impl Answer {
         Some(Duration::from_secs(seconds).min(LONGEST_REST))
     }
 
-    /// The reason of a refusal by the status alone, for answers whose body gives no better one.
+    /// The reason of a refusal from the HTTP status, for answers whose body gives no better one.
     ///
     /// A successful status here means that the body was not understood: the provider may or may not
     /// have accepted the message ([`Reason::Unknown`]). A refusal sends the same code over the next

@@ -39,7 +39,7 @@ pub trait Readiness: Send + Sync {
 /// A background loop that ended when it should not have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LoopHealth {
-    /// What it is called in the log.
+    /// Name in the log.
     #[schema(max_length = 64, example = "figures")]
     pub name: &'static str,
     /// How often it was started again since the process began.

@@ -25,8 +25,8 @@ sections! {
     pub struct Settings {
         /// `host:port`; port 0 takes a free one.
         pub address: String,
-        /// Whether a development server may be given an address that other machines reach. The server
-        /// itself listens wherever it is told to.
+        /// Whether a development server may have an address that other machines can reach. The
+        /// server itself listens on every address that it is given.
         pub allow_public_development: bool,
         /// Whether a proxy in front records its caller in `X-Forwarded-For`. Without a proxy any
         /// client can write that header, so it is not trusted.

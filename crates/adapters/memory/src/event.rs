@@ -43,7 +43,7 @@ impl State {
         waiting.chain(self.told.values()).chain(fed).find(|event| event.id() == id)
     }
 
-    /// Records the last call of a series: the endpoint gets the event no more.
+    /// Records the last call of a series: the endpoint no longer gets the event.
     fn over(&mut self, call: EndpointCall) {
         self.log(&call);
         self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);

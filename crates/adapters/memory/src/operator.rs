@@ -29,7 +29,7 @@ impl State {
         self.standings.entry((count.operator, count.subject))
     }
 
-    /// Deletes the links, sessions and counts that end when an operator is let in anew or removed.
+    /// Deletes the links, sessions and counts that end when an operator is reset or removed.
     fn begin_anew(&mut self, operator: OperatorId) {
         self.links.retain(|link| link.operator != operator);
         self.standings.retain(|(whose, _), _| *whose != operator);

@@ -96,8 +96,8 @@ pub struct Kept {
 /// Implements every store port in the memory of this process, as simply as the contract of the
 /// ports allows. A restart loses everything.
 ///
-/// One lock protects everything, so each step is alone with the state. Look-ups scan all rows, so
-/// this store is meant for a test suite with a few thousand rows, not for a service.
+/// One lock protects everything, so only one step at a time changes the state. Look-ups scan all
+/// rows, so this store is meant for a test suite with a few thousand rows, not for a service.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,

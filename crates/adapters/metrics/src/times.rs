@@ -44,8 +44,8 @@ pub(crate) struct Times {
 /// The values of a histogram, in seconds, at the time of reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Upper bounds in seconds with the number of observations in each bucket alone; the last bound
-    /// is [`f64::INFINITY`].
+    /// Upper bounds in seconds with the number of observations in each bucket, not cumulated; the
+    /// last bound is [`f64::INFINITY`].
     pub buckets: Vec<(f64, u64)>,
     /// Of all observations, in seconds.
     pub sum: f64,

@@ -36,7 +36,8 @@ pub(crate) struct Collector {
     /// A runtime of its own, which still works after the service's has ended.
     runtime: Runtime,
     away: AtomicBool,
-    /// Until when the collector asked not to be called; in the past once that is over.
+    /// Until when the collector asked for no calls; in the past if it did not, or the pause has
+    /// ended.
     rests_until: Mutex<Option<Instant>>,
 }
 

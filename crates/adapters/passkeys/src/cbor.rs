@@ -6,7 +6,7 @@ use dwar_operator::NoPasskey;
 /// Longer than the object of any authenticator: RSA with 4,096 bits needs some 800 bytes.
 const LONGEST: usize = 16 << 10;
 
-/// A map as it was sent, with names of any type.
+/// A map as received, with names of any type.
 pub(crate) struct Map(Vec<(Value, Value)>);
 
 impl Map {

@@ -119,7 +119,7 @@ impl PostgresStore {
         self.pool.room().await.map(|()| None)
     }
 
-    /// Tells whether the server, or the pooler in front of it, takes no writes.
+    /// Tells whether the server, or the pooler in front of it, accepts no writes.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it does not answer.

@@ -602,7 +602,7 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
-    /// Diesel's own, of which its library shows no more than the functions that make it.
+    /// Diesel's own type, of which its library exports only the functions that make it.
     __diesel_schema_migrations (version) {
         version -> Text,
     }

@@ -16,7 +16,7 @@ pub struct ListEvents {
     pub sender: Arc<dyn WebhookSender>,
 }
 
-/// The page of the feed that is asked for.
+/// The requested page of the feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsQuery {
     /// Cursor of the previous page; `None` begins with the oldest event that is kept.

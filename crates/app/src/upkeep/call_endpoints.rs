@@ -209,8 +209,8 @@ impl<'tell> Calls<'tell> {
         } else {
             self.trim(vec![call]);
         }
-        // Deliveries that were claimed before the endpoint asked for a pause have to wait; later claims may
-        // be called.
+        // Deliveries claimed before the endpoint asked for a pause have to wait; later ones may be
+        // sent.
         let resting = !was_accepted && tell.resting.at(tell.tools.now()).contains(&endpoint);
         if written? || resting {
             for _ in self.waiting.remove(&endpoint).unwrap_or_default() {

@@ -159,7 +159,7 @@ impl Sweep {
         go_on(reported, "an overdue send", about.otp)
     }
 
-    /// Only live sends have holds. A request whose delivery is under way is left alone.
+    /// Only live sends have holds. A request whose delivery is under way is skipped.
     #[instrument(name = "settle_stale_hold", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
         go_on(self.settle_one(hold).await, "a stale hold", hold.send)
@@ -184,7 +184,7 @@ impl Sweep {
 }
 
 /// Runs all futures, several at a time, and returns how many had something to do. Once the store is
-/// unreachable no more are begun, and those under way may end.
+/// unreachable, it begins no more and lets those under way finish.
 async fn side_by_side<W>(work: Vec<W>) -> Result<u64, StoreError>
 where
     W: Future<Output = Result<bool, StoreError>> + Send,

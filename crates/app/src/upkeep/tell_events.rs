@@ -125,8 +125,8 @@ impl TellEvents {
         Called { call, written }
     }
 
-    /// Records accepted calls. If they cannot be written together, each is written alone, so that one
-    /// unwritable call does not cause the others to be repeated.
+    /// Records accepted calls. If they cannot be written together, each is written separately, so
+    /// that one unwritable call does not cause the others to be repeated.
     pub(crate) async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {
         match self.events.delivered(calls.clone()).await {
             Err(error) if calls.len() > 1 && !error.is_transient() => {

@@ -13,7 +13,7 @@ pub struct Alert {
     /// Display name of the provider, project, address or part concerned.
     pub subject: String,
     pub detail: String,
-    /// Since when, as far as it is on record; `None` if unknown.
+    /// Since when the problem exists, as far as recorded; `None` if unknown.
     pub since: Option<Timestamp>,
 }
 

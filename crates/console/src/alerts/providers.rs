@@ -6,9 +6,9 @@ use dwar_kernel::AlertKind;
 use dwar_otp::{AttemptStatus, DeliveryAttempt, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The outcome of messages decides, since it survives a restart and is the same for all instances. Instances
-/// know the answers of the provider, which are the cause; if no message went to a provider lately, their
-/// reports alone decide.
+/// The outcome of messages decides, since it survives a restart and is the same for all instances.
+/// Instances know the answers of the provider, which are the cause; if no message went to a
+/// provider lately, only their reports decide.
 pub(super) fn judge(attempts: &[DeliveryAttempt], reported: &[Reported]) -> Vec<Alert> {
     let mut by_provider: BTreeMap<&str, Vec<&DeliveryAttempt>> = BTreeMap::new();
     // An attempt that is under way says nothing yet.

@@ -3,7 +3,7 @@ use crate::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, Window};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// Which figures are asked for: the latest period, or those between two instants.
+/// The requested figures: the latest period, or those between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     Last(Period),

@@ -25,8 +25,8 @@ pub struct Failing {
     pub failures: u32,
 }
 
-/// Rule that disables an endpoint which keeps failing. By default after a day, so that an outage at night
-/// loses no events, and never for a few calls alone.
+/// Rule that disables an endpoint which keeps failing. By default after a day, so that an outage at
+/// night loses no events, and never after only a few calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchOff {
     /// Least time since the first failure in a row.

@@ -14,7 +14,7 @@ impl EventId {
     /// Longer than any id: a kind, two ids and the name of a provider.
     const LONGEST: usize = 200;
 
-    /// The id as text, as it stands in the `webhook-id` header.
+    /// The id as text, as in the `webhook-id` header.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -24,8 +24,9 @@ struct Places {
 impl CallPlaces {
     /// Most calls that one process has under way at once.
     pub const MOST: u32 = 512;
-    /// Of [`CallPlaces::MOST`], for endpoints with fewer than [`CallLimit::FIRST`] calls under way: endpoints
-    /// that take many calls at once and then stop answering leave these places to others.
+    /// The part of [`CallPlaces::MOST`] that is kept for endpoints with fewer than
+    /// [`CallLimit::FIRST`] calls under way. Endpoints that accept many calls at once and then stop
+    /// answering cannot occupy these places.
     pub const RESERVED: u32 = Self::MOST / 4;
     /// Most claimed deliveries: those under way, and as many that wait for a place.
     pub const CLAIMED: u32 = 2 * Self::MOST;

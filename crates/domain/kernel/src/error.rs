@@ -22,8 +22,8 @@ pub enum StoreError {
     /// Stored data that Dwar cannot have written; names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
     Inconsistent { table: &'static str, column: &'static str, row: String },
-    /// The data was written by a version that this one cannot follow, or under other keys. The text says what
-    /// to do.
+    /// The data was written by a version that this one cannot follow, or under other keys. The text
+    /// says what to do.
     #[error("{0}")]
     Foreign(String),
     /// The store failed because of a defect in Dwar.

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 /// Wrong codes for one phone of one project, counted across resends (live keys only).
 ///
-/// The limit per code alone would allow 15 guesses every 10 minutes for ever (docs/contract.md, Guess budget;
-/// NIST SP 800-63B, section 3.2.2, requires at most 100 in a row).
+/// By itself, the limit per code would allow 15 guesses every 10 minutes for ever
+/// (docs/contract.md, Guess budget; NIST SP 800-63B, section 3.2.2, requires at most 100 in a row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuessBudget {
     /// Wrong codes in a row, since the last success.

@@ -54,7 +54,7 @@ impl Amount {
     /// Anything more is a typing error. Sums stay exact, too: nine thousand balances of this size add up to a
     /// number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
     pub const MOST: Paise = Paise(1_000_000_000_000);
-    /// Zero paise, the smallest amount that can be asked for.
+    /// Zero paise, the smallest amount that can be requested.
     pub const ZERO: Self = Self(Paise::ZERO);
 
     /// The amount as [`Paise`], which can be added up.

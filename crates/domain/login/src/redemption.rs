@@ -21,7 +21,7 @@ pub struct Redemption {
 pub enum Redeemed {
     /// The guess was right: the code is used up, and a session of this identity is on record.
     LoggedIn(Allowance, IdentityId),
-    /// The guess was right: the code is used up. No session was asked for.
+    /// The guess was right: the code is used up. No session was requested.
     Verified(Allowance),
     Wrong(Allowance),
     Locked(Allowance),

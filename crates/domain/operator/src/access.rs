@@ -43,7 +43,7 @@ impl Access {
         self.everything
     }
 
-    /// Whether the holder may know that the project exists.
+    /// Whether the holder may see that the project exists.
     pub fn knows(&self, project: ProjectId) -> bool {
         self.everything || self.projects.contains_key(&project)
     }

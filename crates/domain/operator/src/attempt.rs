@@ -49,8 +49,8 @@ const NOBODYS: Digest = Digest([2; 32]);
 
 /// An attempt to sign in with a password or a code, as the set of counts that it affects.
 ///
-/// It counts as a failure when it begins, and is taken back if it succeeds. So no more concurrent attempts
-/// are judged than attempts one after the other.
+/// It counts as a failure when it begins, and is taken back if it succeeds. So concurrent attempts
+/// are not judged more often than attempts one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt(Vec<Count>);
 

@@ -5,7 +5,7 @@ use std::fmt;
 /// The access that a command requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// None: the answer contains only what the caller may know of.
+    /// None: the answer contains only what the caller may see.
     Any,
     /// A signed-in operator: the command concerns the operator's own account.
     Own,
@@ -17,8 +17,8 @@ pub enum Need {
     Project(Permission),
 }
 
-/// What a command creates, or reactivates, that works without further sign-in: it goes on working after the
-/// token that made it has expired, or its operator was removed.
+/// What a command creates, or reactivates, that works by itself: it keeps working after the token
+/// that created it has expired, or the operator was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
     Nothing,

@@ -83,7 +83,7 @@ impl Operator {
 }
 
 impl OperatorChange {
-    /// Whether the change ends every session except the one that asked for it.
+    /// Whether the change ends every session except the one that requested it.
     pub const fn ends_sessions(&self) -> bool {
         matches!(self, Self::Password(_) | Self::Totp(_))
     }

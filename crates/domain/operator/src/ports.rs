@@ -37,8 +37,9 @@ pub trait OperatorStore: Send + Sync {
         keep: Option<Digest>,
     ) -> Result<bool, StoreError>;
 
-    /// Removes what an operator signs in with, by [`Operator::reset`], together with sessions, links and
-    /// counts of failures, and adds `link`; `false` if there is no such operator.
+    /// Removes password, second factor and passkeys of an operator, by [`Operator::reset`],
+    /// together with sessions, links and counts of failures, and adds `link`; `false` if there is
+    /// no such operator.
     ///
     /// None of the removed ways to sign in may work for any request that begins after this returns.
     async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError>;
@@ -74,7 +75,7 @@ pub trait OperatorStore: Send + Sync {
     /// Begins an attempt by [`Attempt::admit`]. The attempt may be for an operator who does not exist, see
     /// [`Attempt::of_nobody`]. A refused attempt leaves no new row for its origin.
     ///
-    /// No more of any number of concurrent attempts MUST be admitted than of attempts one after the other.
+    /// Concurrent attempts MUST NOT be admitted more often than attempts one after the other.
     async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError>;
 
     /// Takes an attempt back by [`Standing::withdraw`](crate::Standing::withdraw).
@@ -207,8 +208,8 @@ pub trait SearchStore: Send + Sync {
     /// Admits a search by [`Searches::admit`](crate::Searches::admit) of the searcher. If it counts, its
     /// entry is added to the audit log in the same step, and is on disk when this returns.
     ///
-    /// No more of any number of concurrent searches, from any processes, MUST be admitted than of searches
-    /// one after the other.
+    /// Concurrent searches, from any processes, MUST NOT be admitted more often than searches one
+    /// after the other.
     async fn admit_search(
         &self,
         search: PhoneSearch,

@@ -83,8 +83,8 @@ pub trait HookFormat: Send + Sync {
     /// [`HookFault::Shape`] or [`HookFault::Time`].
     fn fits(&self, head: &WebhookHead, now: Timestamp) -> Result<(), HookFault>;
 
-    /// Whether the head alone shows one of `secrets`, compared in constant time; `None` if the proof covers
-    /// the body too.
+    /// Whether the head contains one of `secrets`, compared in constant time; `None` if the proof
+    /// covers the body too.
     fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool>;
 
     /// Whether the call is proven by one of `secrets`, checked in constant time over the raw body, before the

@@ -130,7 +130,7 @@ pub struct Message {
     pub channel: Channel,
     pub phone: Phone,
     pub phone_index: BlindIndex,
-    /// The code alone, for channels whose templates take only the code.
+    /// Only the code, for channels whose templates take nothing else.
     pub code: Code,
     /// The whole text, for channels that send free text.
     pub text: String,

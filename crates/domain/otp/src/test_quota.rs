@@ -49,9 +49,10 @@ impl TestQuota {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TestQuotaStore: Send + Sync {
-    /// Deletes test-mode records of each project beyond the newest `quota.kept` of each [`TestRecord`] kind,
-    /// oldest first (equals in any order), as far as [`TestQuota::goes_until`] allows; returns how many. A
-    /// code that has not expired MUST stay, however many there are.
+    /// Deletes test-mode records of each project beyond the newest `quota.kept` of each
+    /// [`TestRecord`] kind, oldest first (equals in any order), as far as [`TestQuota::goes_until`]
+    /// allows; returns how many. Codes that have not expired MUST stay, no matter how many there
+    /// are.
     ///
     /// Guess budgets have no meaning in test mode; all of them are deleted, and not counted in the result.
     /// Live records MUST stay. Concurrent calls together delete no more than one call alone. No step blocks

@@ -45,8 +45,8 @@ impl Changed {
 }
 
 impl Project {
-    /// Applies a change that `rules` accept. A fault that the project has already, in a setting that the
-    /// change leaves alone, does not block the change.
+    /// Applies a change that `rules` accept. A fault that the project has already, in a setting
+    /// that the change does not touch, does not block the change.
     ///
     /// # Errors
     /// The first setting that the rules refuse.

@@ -25,9 +25,9 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError>;
 
-    /// Looks up the API key with this digest and the named session together. The session is returned only if
-    /// it belongs to the same project and mode. `None` if no such key is in force or its project is archived.
-    /// Whether a token is valid is told by [`Session::honours`].
+    /// Looks up the API key with this digest and the named session together. The session is
+    /// returned only if it belongs to the same project and mode. `None` if no such key is in force
+    /// or its project is archived. [`Session::honours`] says whether a token is valid.
     ///
     /// MUST see every change of key or session that returned before this call began, from any process.
     async fn seek(

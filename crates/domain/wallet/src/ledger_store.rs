@@ -9,8 +9,8 @@ use dwar_kernel::{ProjectId, StoreError, Timestamp};
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
-    /// At most `limit` entries that match the filter after `after`: newest first, equal times by descending
-    /// position. The cost MUST depend on `limit` alone.
+    /// At most `limit` entries that match the filter after `after`: newest first, equal times by
+    /// descending position. The cost MUST depend only on `limit`.
     async fn lines(
         &self,
         project: ProjectId,
@@ -53,6 +53,6 @@ pub trait LedgerStore: Send + Sync {
     async fn last_sound_proof(&self, project: ProjectId)
     -> Result<Option<LedgerProof>, StoreError>;
 
-    /// The run on record; [`ProofRun::is_alive`] says whether it still goes on.
+    /// The run on record; [`ProofRun::is_alive`] says whether it is still running.
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError>;
 }

@@ -88,8 +88,8 @@ pub trait ChargeStore: Send + Sync {
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError>;
 
-    /// The holds, captures and releases of these sends of a project, in any order. The cost MUST depend on the
-    /// number of sends alone.
+    /// The holds, captures and releases of these sends of a project, in any order. The cost MUST
+    /// depend only on the number of sends.
     async fn steps(
         &self,
         project: ProjectId,

@@ -32,7 +32,7 @@ pub struct LedgerProof {
     pub project: ProjectId,
     pub since: Timestamp,
     pub at: Timestamp,
-    /// Who asked for the proof, as shown to people.
+    /// Who started the proof, as shown to people.
     pub by: String,
     pub sum: LedgerSum,
     /// The stored wallet when the proof began.
@@ -44,7 +44,7 @@ pub struct LedgerProof {
 pub struct ProofRun {
     pub project: ProjectId,
     pub since: Timestamp,
-    /// Who asked for the proof, as in the audit log.
+    /// Who started the proof, as in the audit log.
     pub by: String,
     pub seen_at: Timestamp,
 }

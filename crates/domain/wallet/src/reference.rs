@@ -27,7 +27,7 @@ impl Reference {
         Self(text)
     }
 
-    /// The text as it was entered, without surrounding blanks.
+    /// The text as entered, without surrounding blanks.
     pub fn as_str(&self) -> &str {
         &self.0
     }

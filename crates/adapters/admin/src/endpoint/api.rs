@@ -24,7 +24,7 @@ pub struct AdminApi {
 
 impl AdminApi {
     /// Connects the endpoints to the use cases. Links of invitations begin with `dashboard_url`,
-    /// addresses of hooks with `public_url`. `behind_proxy` tells whether a proxy of ours records
+    /// addresses of hooks with `public_url`. `behind_proxy` says whether a trusted proxy records
     /// the address of each request.
     pub fn new(
         tools: Toolbox,

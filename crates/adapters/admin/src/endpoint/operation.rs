@@ -163,7 +163,8 @@ fn follows(operation: &Operation, command: Command) -> impl Iterator<Item = Admi
     follows.into_iter().filter(|(holds, _)| *holds).flat_map(|(_, codes)| codes).copied()
 }
 
-/// Tells whether a token may know the subject of the command and yet lack the right to it.
+/// Tells whether a token may see the subject of the command and still lack the right to the
+/// command.
 fn may_be_forbidden(need: Need) -> bool {
     match need {
         Need::Any => false,

@@ -82,7 +82,7 @@ pub struct RemovedOperator {
 }
 
 impl Access {
-    /// Makes the view of an access, limited to the projects that the caller may know.
+    /// Makes the view of an access, limited to the projects that the caller may see.
     pub fn seen_by(by: &By, access: &dwar_operator::Access) -> Self {
         let known = access.projects.iter().filter(|(project, _)| by.access.knows(**project));
         let role = known
@@ -93,7 +93,7 @@ impl Access {
 
 impl Operator {
     /// Makes the view of an operator; their access is limited to the projects that the caller may
-    /// know.
+    /// see.
     pub fn seen_by(by: &By, operator: &dwar_operator::Operator, state: &SignInState) -> Self {
         Self {
             operator_id: id(operator.id),

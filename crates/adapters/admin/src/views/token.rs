@@ -45,7 +45,7 @@ pub struct RevokedToken {
 }
 
 impl Token {
-    /// Makes the view of a token; its access is limited to the projects that the caller may know.
+    /// Makes the view of a token; its access is limited to the projects that the caller may see.
     pub fn seen_by(by: &By, token: &AdminToken) -> Self {
         Self {
             token_id: id(token.id),

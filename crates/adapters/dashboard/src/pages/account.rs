@@ -77,8 +77,8 @@ pub(crate) async fn remove(request: HttpRequest, Posted { visit, .. }: Posted<No
     finish(visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
 }
 
-/// Redirects to the page, which says what was done, or shows the form again. `form` is the form's
-/// name and the word for what was done, `current` the id of its input for the current password.
+/// Redirects to the page, which shows the result, or shows the form again. `form` is the name of
+/// the form and the word for its result, `current` the id of its input for the current password.
 pub(crate) async fn finish(
     visit: Visit,
     request: &HttpRequest,

@@ -318,7 +318,7 @@ fn signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// A change with its sign as a shape and in words, so that it does not depend on colour alone.
+/// A change with its sign as a shape and in words, so that it does not depend only on colour.
 fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
     let mood = match (taste, by.signum()) {
         (Taste::More, 1) | (Taste::Less, -1) => "good",

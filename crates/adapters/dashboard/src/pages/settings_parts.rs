@@ -71,13 +71,13 @@ impl Part {
     }
 }
 
-/// Redirects to the section, which then says what was done.
+/// Redirects to the section, which then shows the result.
 pub(crate) fn back_to(project: &Project, section: &str, word: &str) -> HttpResponse {
     let page = Part::with(section).address(project);
     go(&format!("{page}?done={word}#{section}"))
 }
 
-/// The notice of a section about what was just done in it.
+/// The notice of a section with the result of its last form.
 pub(crate) fn done(visit: &Visit, section: &str) -> Markup {
     let known = texts::DONE.iter().find(|(word, of, _)| *word == visit.done && *of == section);
     let sentence = match known {

@@ -70,7 +70,7 @@ async fn take(Posted { visit, .. }: Posted<NoFields>, path: Path<String>, kind: 
     }
 }
 
-/// The page with the form as it was typed, and the reason beside the refused field.
+/// The page with the typed values of the form, and the reason beside the refused field.
 async fn refused(
     visit: Visit,
     project: &Project,

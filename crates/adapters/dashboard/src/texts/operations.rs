@@ -43,7 +43,7 @@ pub(crate) const STARTED: &str = "Started";
 pub(crate) const MEMORY: &str = "Memory";
 pub(crate) const UNKNOWN: &str = "Unknown";
 
-/// A word and a sign for a state, so that it does not depend on colour alone.
+/// A word and a sign for a state, so that it does not depend only on colour.
 pub(crate) const fn health(health: Health) -> (&'static str, &'static str, &'static str) {
     match health {
         Health::Good => ("good", "✓", "OK"),

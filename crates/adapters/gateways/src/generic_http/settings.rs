@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A provider described by configuration alone; `examples_config/` has some.
+/// A provider described only by configuration; `examples_config/` has some.
 ///
 /// Values are templates. `{name}` stands for one of `phone_e164` (`+91…`), `phone_digits` (`91…`),
 /// `phone_national` (ten digits), `code`, `text`, `brand`, `minutes`, `language`, `otp_id`,

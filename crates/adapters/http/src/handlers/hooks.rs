@@ -78,8 +78,8 @@ async fn proven(
     Ok((format, Ok(order)))
 }
 
-/// Finds the called hook by the head alone. Limits concurrent look-ups, and refuses impossible
-/// calls without one.
+/// Finds the called hook from the head of the request. Limits concurrent look-ups, and refuses
+/// impossible calls without one.
 async fn admitted(call: &ApiCall, head: &WebhookHead) -> Result<(HookId, AdmittedHook), ApiError> {
     let receive = &call.use_cases()?.receive_hook;
     let hook = call.id_in_path()?.parse::<HookId>();

@@ -44,8 +44,8 @@ impl PostgresStore {
         .await
     }
 
-    /// Lists the session settings that differ from what was asked for at connection time; empty if
-    /// all are as asked, or if the URL sets them otherwise.
+    /// Lists the session settings that differ from those requested at connection time; empty if all
+    /// are in force, or if the URL sets them otherwise.
     ///
     /// A pooler passes none of them on by itself. Time-outs are in milliseconds.
     ///

@@ -37,7 +37,7 @@ impl Failure {
         }
     }
 
-    /// Tells whether the server takes no writes, so that another server may have to be asked.
+    /// Tells whether the server accepts no writes, so that another server may have to be tried.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Query(cause) | Self::InDoubt(cause) => is_read_only(cause),
@@ -137,7 +137,7 @@ fn is_read_only(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(kind, _)| matches!(kind, DatabaseErrorKind::ReadOnlyTransaction))
 }
 
-/// A time-out of ours ended the statement, or the server is short of something.
+/// A time-out of this store ended the statement, or the server lacks a resource.
 ///
 /// diesel passes SQLSTATE on for only a few errors, so the server's English message decides.
 fn is_timeout(cause: &QueryError) -> bool {

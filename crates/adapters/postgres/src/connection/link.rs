@@ -68,7 +68,8 @@ impl Link {
         self.lost = true;
     }
 
-    /// Tells every pool of the process to drop its connections, because the server takes no writes.
+    /// Tells every pool of the process to drop its connections, because the server accepts no
+    /// writes.
     pub(crate) fn mark_read_only(&self) {
         self.epochs.end(self.epoch);
     }

@@ -27,8 +27,8 @@ pub(crate) struct ReportStep {
 }
 
 impl ReportStep {
-    /// Makes the step from the request as it was read to its state under a new version. A refund is
-    /// not included, because it changes the wallet separately.
+    /// Makes the step from the request as read to its state under a new version. A refund is not
+    /// included, because it changes the wallet separately.
     pub(crate) fn of(
         found: &Found,
         (otp, concluded): (&Otp, &Concluded),

@@ -100,7 +100,7 @@ macro_rules! told {
     };
 }
 
-/// A request as it was read, and the id of the step that wrote it last.
+/// A request as read from the database, and the id of the step that wrote it last.
 pub(crate) struct Found {
     pub(crate) otp: Otp,
     pub(crate) version: Id,

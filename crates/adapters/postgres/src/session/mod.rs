@@ -32,7 +32,7 @@ const END: &str = ", ended AS ( \
 /// Most reads of a session that others keep changing, before the step takes a lock.
 const TRIES: usize = 5;
 
-/// Applies a rule to a session, first as it was read before, and stores the change.
+/// Applies a rule to a session, first to the state that was read before, and stores the change.
 ///
 /// Takes no lock in between: the write is guarded. If the session has changed, the rule is applied
 /// to the changed session.

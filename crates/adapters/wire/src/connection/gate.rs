@@ -26,7 +26,7 @@ impl Readable for TcpStream {
 /// 9112 section 9.6).
 const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 
-/// What is known of further bytes while nothing is read.
+/// What is known about further bytes while the connection does not read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ear {
     Deaf,
@@ -122,8 +122,8 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads further. Tells whether the new bytes may go to the parser unchanged: one request and
-    /// no more, or the end.
+    /// Reads more bytes. Tells whether they may go to the parser unchanged: exactly one request, or
+    /// the end.
     fn poll_more_of_head(
         &mut self,
         context: &mut Context<'_>,

@@ -115,7 +115,7 @@ impl Connection {
     }
 
     /// Begins a request with this body. A request without a passed-on head was smuggled in what was
-    /// taken for a body, so its connection is given up.
+    /// taken for a body, so its connection is closed.
     pub(super) fn begin(&self, body: Body) {
         let early = self.early.take();
         let body = match body {

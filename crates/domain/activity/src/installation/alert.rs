@@ -20,7 +20,7 @@ pub struct Reported {
     pub trouble: Trouble,
 }
 
-/// An alert on record, until it is over.
+/// An alert on record, until it is resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenAlert {
     pub kind: AlertKind,
@@ -30,7 +30,7 @@ pub struct OpenAlert {
     pub since: Timestamp,
 }
 
-/// Which alerts were opened and which are over, between two sets of alerts.
+/// Which alerts were opened and which were resolved, between two sets of alerts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertChanges {
     pub opened: Vec<OpenAlert>,
