@@ -22,5 +22,5 @@ install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-cer
 echo "dwar:x:$user:$user::/var/lib/dwar:/usr/sbin/nologin" >"$root/etc/passwd"
 echo "dwar:x:$user:" >"$root/etc/group"
 install -d -m 700 -o "$user" -g "$user" "$root/var/lib/dwar"
-# Whatever needs room for a moment, such as SQLite for a large sort, has it here on a read-only root.
+# Temporary files, such as those of SQLite for a large sort, go here on a read-only root.
 install -d -m 1777 "$root/tmp"

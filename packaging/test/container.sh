@@ -3,7 +3,7 @@
 
 # MB, of a million bytes each: the image, and the program in it as it is released.
 readonly LARGEST_IMAGE=60 OPTIMISED=45
-# Test keys alone, and a port that nobody else has.
+# Only test keys, and a port that no other process has.
 readonly CONTAINED=(DWAR__GATEWAYS__WHATSAPP= DWAR__GATEWAYS__SMS= DWAR__HTTP__ADDRESS=127.0.0.1:18411)
 
 test_container() {

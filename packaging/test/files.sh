@@ -23,7 +23,7 @@ check_files() {
         return
     fi
     "$tools/$ACTIONLINT/actionlint" .github/workflows/*.yml || fail "actionlint"
-    # They name files that are the user's to write.
+    # They name files that the user has to write.
     cp packaging/compose/*.yaml "$scratch"
     touch "$scratch/dwar.env" "$scratch/postgres-password"
     for file in one-machine postgres; do

@@ -44,7 +44,7 @@ from_package_to_code() {
     ! in_root sh -c 'command -v cc gcc rustc' || fail "there is a compiler"
 }
 
-# The manual page names each command that there is.
+# The manual page names every command.
 check_manual() {
     local command
     for command in $(in_root dwar --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
@@ -76,7 +76,7 @@ check_completion() {
     [ "$offered" = wallet ] || fail "fish completes wal to $offered"
 }
 
-# managed: what systemd was told since the last time.
+# managed: the calls of systemctl since the last call of this function.
 managed() {
     cat "$root/systemctl.log" 2>/dev/null || true
     rm -f "$root/systemctl.log"
@@ -142,7 +142,7 @@ life() {
     fi
 }
 
-# configure STORE: what an administrator writes.
+# configure STORE: writes the files of an administrator.
 configure() {
     sed -i 's/^#\(whatsapp\|sms\) /\1 /' "$root/etc/dwar/dwar.toml"
     cp "$root/etc/dwar/dwar.toml" "$scratch/dwar.toml"
@@ -155,7 +155,7 @@ SECRETS
     )
 }
 
-# state PROJECT: what may not change when nobody changes it.
+# state PROJECT: the state that must not change by itself.
 state() {
     dwar project show --project "$1"
     dwar wallet statement --project "$1"

@@ -1,7 +1,7 @@
 # Sourced by scripts/test-packaging.sh: a Debian root, and the service in it as its unit would run it.
 # shellcheck shell=bash
 
-# make_root: a bare Debian of the release that this is, in $root, which asks nobody anything.
+# make_root: a minimal Debian of this release in $root, without interactive questions.
 make_root() {
     local suite mirror
     suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -11,7 +11,7 @@ make_root() {
         { cat "$scratch/root.log"; return 1; }
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     mount -t proc proc "$root/proc"
-    # Stands for systemd: notes what maintainer scripts would have it do.
+    # Stands in for systemd: records the calls of maintainer scripts.
     mkdir -p "$root/run/systemd/system"
     printf '#!/bin/sh\necho "$*" >>/systemctl.log\n' >"$root/usr/bin/systemctl"
     chmod 755 "$root/usr/bin/systemctl"
@@ -76,7 +76,7 @@ start_service() {
     fail "the service did not become ready"
 }
 
-# stop_service: as systemd does; it has to end by itself, and well.
+# stop_service: as systemd does; the service has to end by itself, with success.
 stop_service() {
     local stopping=$service
     [ -n "$stopping" ] || return 0

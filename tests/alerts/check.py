@@ -1,4 +1,4 @@
-"""Fails unless each alert has its two cases and its runbook, and the dashboard can be imported as it is.
+"""Fails unless each alert has its two cases and its runbook, and the dashboard can be imported unchanged.
 
 Promtool has read the rules and their cases before, so that lines are enough to look at here.
 """

@@ -1,5 +1,5 @@
-"""Loads a service that a Prometheus of its own scrapes, then asks Prometheus for everything that the dashboard draws
-and the rules look at. What finds no series fails: an expression that is empty shows nothing and never fires.
+"""Loads a service that a Prometheus of its own scrapes, then queries Prometheus for every expression of the dashboard
+and the rules. An expression without a series fails: it would show nothing and never fire.
 
 live.py BINARY SCRATCH
 """
@@ -20,13 +20,13 @@ from world import METRICS_TOKEN, Outside, People, Service, call
 EXAMPLE = RULES.with_name("prometheus.yml")
 # Counters are written every 15 s by some loops; the slowest machine of CI gets the rest.
 PATIENCE = 75
-# A comparison drops what does not hold; with `bool` it says whether it holds.
+# A comparison drops series for which it is false; with `bool` it returns 0 or 1.
 COMPARISON = re.compile(r"(==|!=|<=|>=|<(?!=)|>(?!=))(?! bool)(?=\s*[\d(a-z-])")
 SELECTOR = re.compile(r"\b(?:dwar_\w+|process_\w+|up)\b(?:\{[^}]*\})?")
 
 
 class Prometheus:
-    """A server with the example of its configuration and our rules, which scrapes every second."""
+    """A Prometheus with the example configuration and our rules, which scrapes every second."""
 
     def __init__(self, folder, port, target):
         (folder / "token").write_text(METRICS_TOKEN, encoding="utf-8")
@@ -70,7 +70,7 @@ class Prometheus:
 
 
 def asked_by_dashboard():
-    """Every expression of a panel or of a variable, as Grafana asks it with everything chosen."""
+    """Every expression of a panel or of a variable, as Grafana queries it with all values selected."""
     dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
     for panel in panels(dashboard):
         for target in panel["targets"]:
@@ -107,7 +107,7 @@ def free_ports(number):
 
 
 def wait_for(prometheus, asked):
-    """Asks until every expression finds something; gives those that never do."""
+    """Queries until every expression finds something; returns those that never do."""
     deadline = time.monotonic() + PATIENCE
     while asked and time.monotonic() < deadline:
         time.sleep(2)

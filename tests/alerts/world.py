@@ -40,7 +40,7 @@ reason = "blocked"
 
 
 def call(url, body=None, headers=(), method=None):
-    """The status and the JSON that a call is answered with; a refusal is an answer."""
+    """The status and the JSON of an answer; a refusal is an answer too."""
     data = None if body is None else json.dumps(body).encode()
     sent = {"Content-Type": "application/json", **dict(headers)} if data is not None else dict(headers)
     request = urllib.request.Request(url, data, sent, method=method)
@@ -53,8 +53,8 @@ def call(url, body=None, headers=(), method=None):
 
 
 class Outside(ThreadingHTTPServer):
-    """What the service calls, and an endpoint for its events. `chat` (WhatsApp) refuses numbers that end in 1 and fails
-    to deliver to those that end in 2, `broken` (SMS) never works, `text` (SMS) always does."""
+    """The providers that the service calls, and an endpoint for its events. `chat` (WhatsApp) refuses numbers that
+    end in 1 and fails to deliver to those that end in 2, `broken` (SMS) never works, `text` (SMS) always does."""
 
     daemon_threads = True
 
@@ -125,7 +125,7 @@ class Service:
             "DWAR__GATEWAYS__WHATSAPP": "chat",
             "DWAR__GATEWAYS__SMS": "broken,text",
             "DWAR__GATEWAYS__BREAKER_FAULTS": "3",
-            # Limits of the key that the load would meet within the minute.
+            # Limits of the key that the load would otherwise reach within a minute.
             "DWAR__LIMITS__TEST__GENERAL_PER_MINUTE": "100000",
             "DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE": "100000",
             "DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE": "100000",
@@ -193,7 +193,7 @@ class People(threading.Thread):
         self.post("/v1/session/logout", key, {"access_token": tokens["access_token"]})
 
     def code(self, key, phone):
-        """What the message said: of a test key in the sandbox, of a live one at the provider."""
+        """The text of the message: for a test key from the sandbox, for a live key from the provider."""
         if key == self.keys[1]:
             return self.outside.codes[phone]
         _, inbox = call(f"{self.base}/v1/sandbox/messages?phone={phone}", headers={"X-Api-Key": key})

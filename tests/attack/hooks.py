@@ -31,7 +31,7 @@ answered = collections.defaultdict(collections.Counter)
 
 
 def ask(method, path, headers=None, **rest):
-    """The answer of the public API, which has to be the one that is asked for."""
+    """The answer of the public API, which has to have the given status."""
     response = requests.request(method, PUBLIC + path, headers=headers or TEST, timeout=10, **rest)
     response.raise_for_status()
     return response.json()
@@ -46,7 +46,7 @@ def code():
 
 
 def login():
-    """A session, and the phone that it is of."""
+    """A session and its phone."""
     used = code()
     return ask("POST", "/v1/otp/verify", json=used) | {"phone": used["phone"]}
 
@@ -59,7 +59,7 @@ def paid():
 
 
 def charged():
-    """A send that was paid for."""
+    """A send that was charged."""
     # A generated change may have taken its providers away.
     providers = {"whatsapp_providers": None, "sms_providers": None}
     requests.patch(f"{ADMIN}/projects/{paid()[0]}", headers=TOKEN, json=providers, timeout=10).raise_for_status()
@@ -74,7 +74,7 @@ def listed(path):
 
 
 def made(path, body, *members):
-    """What the admin API has made, as these members name it."""
+    """Something that the admin API has created, by these members."""
     response = requests.post(ADMIN + path, headers=TOKEN, json=body, timeout=10)
     response.raise_for_status()
     answer = response.json()
@@ -84,13 +84,13 @@ def made(path, body, *members):
 
 
 def operator():
-    """Somebody who is invited: name and access."""
+    """An invited person: name and access."""
     access = {"everything": False, "projects": [{"project_id": PROJECT, "role": "viewer"}]}
     return {"name": f"op{next(numbers)}", "access": access}
 
 
 class Taker(http.server.BaseHTTPRequestHandler):
-    """An address that takes every event."""
+    """An endpoint that accepts every event."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -121,14 +121,14 @@ def hook():
 
 
 def login_hook():
-    """An address for the codes of another login system."""
+    """A hook for the codes of another login system."""
     make_room(OWN + "/hooks", "hook_id")
     new = {"kind": "supabase", "mode": "test", "expires_in": 300}
     return made(OWN + "/hooks", new, "hook", "hook_id")
 
 
 def real(operation, case):
-    """Makes a request one about something that is there."""
+    """Changes a request so that it is about something that exists."""
     if operation in ("verifyOtp", "checkOtp"):
         case.body = code()
     elif operation in ("validateSession", "logoutSession"):
@@ -164,7 +164,7 @@ def real(operation, case):
 
 @functools.cache
 def spare():
-    """A project whose keys nobody needs."""
+    """A project whose keys no other request needs."""
     return made("/projects", {"name": "Spare"}, "project_id")
 
 
@@ -176,7 +176,7 @@ def whose(operation):
 
 
 def entered(operation, parts):
-    """The parts of a path of the admin API, each that of something that is there."""
+    """The parts of a path of the admin API, each of something that exists."""
     name = operation.definition.raw["operationId"]
     of_login = login() if {"identity", "session"} & parts.keys() else {}
     values = {
@@ -196,7 +196,7 @@ def entered(operation, parts):
 
 
 def told():
-    """An event that the watched webhook has taken; it can be sent again a few seconds later."""
+    """An event that the watched webhook has accepted; it can be sent again a few seconds later."""
     login()
     while True:
         calls = [entry["call"] for entry in listed(f"{OWN}/webhooks/{WATCHED}/calls")]

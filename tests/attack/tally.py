@@ -1,4 +1,4 @@
-"""Fails unless every operation did what it is for, and enough was asked; prints what was answered."""
+"""Fails unless every operation succeeded at least once, and enough requests were made; prints the answers."""
 
 import json
 import sys

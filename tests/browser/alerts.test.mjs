@@ -6,12 +6,12 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { open, sound } from "./house.mjs";
 
-/** So soon a page has to name what is wrong, and to stop naming it. */
+/** Longest time until a page names a problem, or stops naming it. */
 const SOON = 30_000;
 
-/** What the providers and the receiver of events answer, and the providers where they are probed. */
+/** Answers of the providers, of the receiver of events, and of the providers' probe addresses. */
 const answers = { wa: 200, text: 200, events: 200, "": 404 };
-/** Which providers were asked, the latest last. */
+/** Providers that were called, the latest last. */
 const asked = [];
 let house, vendor, number = 0;
 
@@ -61,7 +61,7 @@ async function send(key) {
   return answer.status;
 }
 
-/** Opens the first page again and again until its bar names these kinds, and no other. */
+/** Reloads the first page until its bar names exactly these kinds. */
 async function names(...wanted) {
   const { page } = house;
   let named;
@@ -97,7 +97,7 @@ test("it is named after 500 newer test codes, too", async () => {
     assert.deepEqual(statuses, statuses.map(() => 200));
   }
   await names("provider_auth", "provider_failing");
-  // The number is the reason now, so this provider works; and the next one takes the message.
+  // Now the number is the reason, so this provider works; the next one accepts the message.
   Object.assign(answers, { wa: 409, text: 200 });
   assert.equal(await send(house.liveKey), 200);
   await names();

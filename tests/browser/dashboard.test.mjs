@@ -1,4 +1,4 @@
-// What people do with the dashboard, and what others try. Run by run.sh.
+// What people do with the dashboard, and what attackers try. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function foreignSite(html) {
   return { url: `http://localhost:${server.address().port}/`, close: () => server.close() };
 }
 
-/** What an authenticator app shows for a secret in base32 (RFC 6238), `later` time steps from now. */
+/** The code of an authenticator app for a secret in base32 (RFC 6238), `later` time steps from now. */
 function totp(secret, later = 0) {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
   const bits = [...secret].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("");
@@ -175,7 +175,7 @@ test("money is paid in, found again, downloaded and proved", async () => {
   assert.match(lines[1], /,credit,"'=1\+1",1250,0,11250,0,12\.50,0\.00,/);
   await page.click("text=Run check");
   await page.waitForURL("**/wallet#proof");
-  // It is made beside the page, which tells how it stands each time it is opened.
+  // The check runs in the background; the page shows its state each time it is opened.
   const proved = page.locator("text=The ledger matches");
   for (const until = Date.now() + 20_000; await proved.count() === 0; await page.waitForTimeout(200)) {
     assert.ok(Date.now() < until, "the proof did not come");
@@ -259,7 +259,7 @@ for (const [width, colorScheme] of [[1440, "light"], [390, "dark"]]) {
   });
 }
 
-/** A receiver on loopback: what it heard, and what it answers. */
+/** A receiver on loopback, with its requests and its answer. */
 async function receiver() {
   const heard = [];
   const state = { heard, status: 500 };
@@ -297,7 +297,7 @@ test("an endpoint of events is made, tested, resent and removed", async () => {
   assert.equal(failed.type, "webhook.test");
   await page.click("text=Failed only");
   assert.equal(await page.locator("tbody tr").count(), 1);
-  // The same event a moment after it was told is refused; later it goes out.
+  // Sending an event again is refused right after it was sent, and works later.
   const again = async () => {
     await page.click('tbody button:has-text("Send again")');
     return page.waitForSelector(".notice").then((notice) => notice.textContent());

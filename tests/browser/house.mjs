@@ -1,4 +1,4 @@
-// Starts the service on a database of its own, and Chromium beside it.
+// Starts the service on its own database, and Chromium.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -11,10 +11,10 @@ import { chromium } from "playwright-core";
 
 const PATIENCE = 30_000;
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-/** A server on which databases may be made; without it the service makes a SQLite file. */
+/** A server on which databases may be created; without it the service makes a SQLite file. */
 const POSTGRES = process.env.BROWSER_POSTGRES_URL;
 
-/** A fresh PostgreSQL database: where it is, and what drops it. */
+/** A fresh PostgreSQL database: its URL, and a function that drops it. */
 function postgres() {
   const name = `dwar_browser_${randomUUID().replaceAll("-", "")}`;
   const run = (statement) => execFileSync("psql", ["-q", "-c", statement, POSTGRES]);
@@ -66,9 +66,9 @@ export async function open({ env = {}, files = {} } = {}) {
     api: said.match(/ready at (http:\S+)/)[1],
     testKey: said.match(/svc_test_\w+/)[0],
     liveKey: said.match(/svc_live_\w+/)[0],
-    /** What a command on the machine of the service prints. */
+    /** The output of a command on the machine of the service. */
     run: (command) => execFileSync(process.env.DWAR, command, { ...surroundings, encoding: "utf8" }),
-    /** Signs in by the link and gives the address of the demo project. */
+    /** Signs in by the link and returns the address of the demo project. */
     async enter() {
       await page.goto(link);
       await page.waitForURL("**/playground");
@@ -87,7 +87,7 @@ export async function open({ env = {}, files = {} } = {}) {
 /** How the browser is set up, the same on every machine. */
 export const LOOK = {
   viewport: { width: 1280, height: 860 },
-  // Not where the pages' times are from.
+  // Another time zone than that of the pages.
   timezoneId: "America/New_York",
   reducedMotion: "reduce",
 };
@@ -110,7 +110,7 @@ export const PAGES = [
   "audit",
 ];
 
-/** Opens the overview, on which we are, anew until it shows figures. */
+/** Reloads the overview until it shows figures. */
 export async function counted(page, view) {
   const address = page.url().split("?")[0] + view;
   for (const until = Date.now() + PATIENCE; Date.now() < until;) {
@@ -121,7 +121,7 @@ export async function counted(page, view) {
   throw new Error("nothing was counted");
 }
 
-/** Runs one step of the playground and gives what its status says. */
+/** Runs one step of the playground and returns its status. */
 export async function step(page, name) {
   await page.click(`[data-step="${name}"] .run`);
   await page.waitForSelector(`[data-step="${name}"][data-state="good"], [data-step="${name}"][data-state="bad"]`);
@@ -137,7 +137,7 @@ export async function focused(page) {
   return page.evaluate(() => document.activeElement.id);
 }
 
-/** axe finds nothing on the page, nothing is wider than it, and no script failed. */
+/** Checks that axe finds nothing, nothing is wider than the page, and no script failed. */
 export async function sound({ page, faults }, name) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run());
@@ -147,7 +147,7 @@ export async function sound({ page, faults }, name) {
   assert.deepEqual(faults, [], name);
 }
 
-/** A test at both widths, in both themes; `house` gives the house that is open by then. */
+/** A test at both widths, in both themes; `house` returns the running service. */
 export function everywhere(house, name, check) {
   for (const width of [1440, 390]) {
     for (const colorScheme of ["light", "dark"]) {

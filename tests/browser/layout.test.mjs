@@ -1,4 +1,4 @@
-// What a page shows where there is less room than on a desk, and where it leads. Run by run.sh.
+// Pages on narrow screens, and where their links lead. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// Lists and what is tapped, on screens and on phones. Run by run.sh.
+// Lists and tap targets, on large screens and on phones. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

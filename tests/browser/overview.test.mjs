@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { LOOK, PAGES, counted, everywhere as everyLook, open, sound, step } from "./house.mjs";
 
-/** Pages that know only test mode. */
+/** Pages that exist only in test mode. */
 const TESTING = ["playground", "inbox"];
 
 let house, project;

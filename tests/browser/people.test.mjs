@@ -1,4 +1,4 @@
-// The team, and the way in. Run by run.sh.
+// The team and the sign-in. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -40,7 +40,7 @@ async function join(page, link) {
   await page.waitForURL((url) => url.pathname.startsWith("/p/"));
 }
 
-/** Whether a field is focused, marked, and described by a reason that is in sight. */
+/** Whether a field is focused, marked, and described by a visible reason. */
 async function refused(page, id) {
   await page.waitForSelector(`#${id}-error`);
   assert.equal(await focused(page), id);

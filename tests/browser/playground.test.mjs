@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => house.close());
 
-/** Whether all of it is in the window. */
+/** Whether the element is completely visible in the window. */
 const inSight = (page, selector) => page.locator(selector).first().evaluate((it) => {
   const { top, bottom, left, right } = it.getBoundingClientRect();
   return it.checkVisibility() && top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;

@@ -1,4 +1,4 @@
-// Projects that are made, renamed, archived and restored, and money that is moved by hand. Run by run.sh.
+// Creating, renaming, archiving and restoring projects, and booking money by hand. Run by run.sh.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,7 +19,7 @@ const call = async (key, path, body) => {
 };
 const send = (key) => call(key, "/v1/otp/send", { phone: `98765${Math.floor(10_000 + Math.random() * 90_000)}` });
 
-/** Makes a project on the page; where it is, and its keys. */
+/** Creates a project on the page; returns its address and its keys. */
 async function make(page, name) {
   await page.goto(`${house.base}/projects`);
   await page.click("summary:has-text('New project')");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the dashboard in headless Chromium. Wants node, npm and Chromium (CHROMIUM, or the one on the
-# path); its two packages are installed beside this file, as package-lock.json says. On SQLite, and with
-# DWAR_TEST_POSTGRES_URL and psql on PostgreSQL too. With --smoke the playground alone, on SQLite.
+# Runs the dashboard in headless Chromium. Needs node, npm and Chromium (CHROMIUM, or the one on the path); its two
+# packages are installed beside this file, as package-lock.json says. On SQLite, and with DWAR_TEST_POSTGRES_URL and
+# psql on PostgreSQL too. With --smoke the playground alone, on SQLite.
 #
 # usage: run.sh [--smoke] [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail

@@ -15,7 +15,7 @@ async function both(name) {
   }
 }
 
-/** What a project looks like after a little while. */
+/** Fills a project as it looks after some use. */
 async function livedIn(project) {
   await page.goto(`${project}/wallet`);
   await page.click("summary:has-text('Pay in')");
@@ -41,7 +41,7 @@ async function livedIn(project) {
   await page.waitForSelector("#fresh-link");
 }
 
-/** What has to be done on a page before it is worth a picture. */
+/** Steps on a page before its picture is taken. */
 const first = {
   overview: () => counted(page, "?mode=test&period=hour"),
   keys: () => page.locator("summary").first().click(),

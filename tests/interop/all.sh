@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything of this folder, as README.md tells it; what takes long to download and to build only with --all.
+# Everything in this folder, as README.md describes it; tests with long downloads and builds only with --all.
 #
 # usage: all.sh [--all] [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail

@@ -1,4 +1,4 @@
-// An application behind a proxy: tells what reached it, as JSON.
+// An application behind a proxy: answers with the request that reached it, as JSON.
 //
 // usage: app.mjs PORT
 import { createServer } from "node:http";

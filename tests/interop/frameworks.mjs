@@ -25,7 +25,7 @@ const ask = {
     const app = express();
     app.use(auth({ issuerBaseURL: issuer, audience, tokenSigningAlg: algorithm }));
     app.get("/", (request, response) => response.json(request.auth.payload));
-    // Express tells refusals on standard error otherwise.
+    // Otherwise Express prints refusals to standard error.
     app.use((error, _request, response, _next) => response.status(error.status ?? 500).send(error.message));
     const server = app.listen(0, "127.0.0.1");
     await once(server, "listening");

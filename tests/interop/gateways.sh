@@ -9,7 +9,7 @@ set -euo pipefail
 binary=$(realpath "${1:-$target/debug/dwar}")
 cd "$scratch"
 
-# sample PAGE FIRST_LINE: its one sample that begins with this line.
+# sample PAGE FIRST_LINE: the only sample of the page that begins with this line.
 sample() {
     awk -v first="$2" '/^```/ { on = 0; begins = 1; next } begins && $0 == first { on = 1 } { begins = 0 } on' \
         "$here/../../docs/$1.md"
@@ -37,7 +37,7 @@ app_port=$(free_port)
 node app.mjs "$app_port" &
 left_out=()
 
-# at_proxy NAME LOG COMMAND...: starts the server that is asked from now on, at $proxy.
+# at_proxy NAME LOG COMMAND...: starts the server to test from now on, at $proxy.
 at_proxy() {
     "${@:3}" >"$2" 2>&1 &
     for _ in 1 2 3 4 5 6; do ! until_answered "$proxy/" || return 0; done
@@ -49,8 +49,7 @@ new_proxy() {
     proxy=http://127.0.0.1:$proxy_port
 }
 
-# check_introspection NAME DOWN: who is logged in with a live token gets in, and nobody else. DOWN is the status where Dwar
-# does not answer.
+# check_introspection NAME DOWN: only a request with a live token passes. DOWN is the status where Dwar does not answer.
 check_introspection() {
     local pair token of_test person
     pair=$(login "$DWAR_API_KEY" 9876543212)

@@ -18,7 +18,7 @@ supabase=$(new_hook supabase)
 logto=$(new_hook logto)
 serve
 
-# codes PHONE: what it got, newest first, in one line.
+# codes PHONE: the codes sent to it, newest first, in one line.
 codes() { call "$key" "/v1/sandbox/messages?phone=$1" | jq -r '[.messages[].code] | join(" ")'; }
 
 # is WHAT FOUND WANTED

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Ory Kratos, whose courier has the codes of a login delivered as docs/hooks.md says, through
-# answers that are lost: one message and one charge. Its registration by SMS fails before it makes
-# any call.
+# Ory Kratos, whose courier sends the codes of a login to Dwar as in docs/hooks.md, while answers get lost: one message
+# and one charge. Its registration by SMS fails before it makes any call.
 #
 # usage: kratos.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 # Builds Kratos from its Go module, which takes minutes and 1 GB the first time.
@@ -32,7 +31,7 @@ key=$(jq -r .live_key <<<"$made")
 project=$(jq -r .project_id <<<"$made")
 serve
 
-# lose HOW_MANY: starts what stands between; sets $between.
+# lose HOW_MANY: starts the proxy in between; sets $between.
 lose() {
     node lossy.mjs "$DWAR_URL" "$1" >address 2>told &
     for _ in $(seq 50); do [ -s address ] && break || sleep 0.1; done

@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-# install_libraries: what PyPI and npm have, once for all scripts.
+# install_libraries: installs libraries from PyPI and npm, once for all scripts.
 install_libraries() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
     command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
@@ -90,7 +90,7 @@ call() {
     cat "$scratch/answer"
 }
 
-# login KEY PHONE: what verify answers. The code of a live key is on the console, that of a test key in the sandbox.
+# login KEY PHONE: the answer of verify. The code of a live key is on the console, that of a test key in the sandbox.
 login() {
     local code
     call "$1" /v1/otp/send "{\"phone\":\"$2\"}" >/dev/null
@@ -121,7 +121,7 @@ altered() {
     echo "$header.$payload.$signature"
 }
 
-# check WITH TOKEN ARGUMENT...: has a library judge, and prints what it says.
+# check WITH TOKEN ARGUMENT...: lets a library check the token, and prints its result.
 check() {
     local with=$1 token=$2
     shift 2
@@ -140,7 +140,7 @@ check() {
     esac <<<"$token"
 }
 
-# ask_server TOKEN: has the server at the address $SHOP judge.
+# ask_server TOKEN: lets the server at the address $SHOP check the token.
 ask_server() {
     local status
     status=$(curl -sS --max-time 20 -o "$scratch/shown" -w '%{http_code}' "$SHOP" -H "Authorization: Bearer $1") || return 1
@@ -173,7 +173,7 @@ expect_altered_refused() {
     for how in "${ALTERATIONS[@]}"; do expect refused "$how" "$with" "$(altered "$how" "$token")" "$@"; done
 }
 
-# check_token TOKEN JWKS_URL ISSUER AUDIENCE ALG: jose and PyJWT accept it, and refuse what is not quite it.
+# check_token TOKEN JWKS_URL ISSUER AUDIENCE ALG: jose and PyJWT accept it, and refuse altered versions of it.
 check_token() {
     local token=$1 jwks=$2 issuer=$3 audience=$4 alg=$5 with
     for with in jose PyJWT; do

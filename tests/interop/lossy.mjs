@@ -1,5 +1,6 @@
-// Stands before an HTTP server, on a free port of loopback, and prints its own address. The first answers are lost: the
-// request arrives, and the connection is cut before anything comes back. A line of standard error tells each answer.
+// A proxy in front of an HTTP server, on a free port of loopback; it prints its own address. The first answers are
+// lost: the request arrives, and the connection is cut before anything comes back. It prints a line to standard error
+// for each answer.
 //
 // usage: node lossy.mjs HTTP_ADDRESS HOW_MANY
 import http from "node:http";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/api.md, docs/events.md and docs/reading-events.md as they stand there, in JavaScript and Python:
-# they have to take the tokens and events of a running service, and to refuse what is not quite one.
+# Runs the programs of docs/api.md, docs/events.md and docs/reading-events.md unchanged, in JavaScript and Python: they
+# must accept the tokens and events of a running service, and refuse altered ones.
 #
 # usage: pages.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail
@@ -8,7 +8,7 @@ set -euo pipefail
 binary=$(realpath "${1:-$target/debug/dwar}")
 cd "$scratch"
 
-# block PAGE LANGUAGE: its one program in this language.
+# block PAGE LANGUAGE: the only program of the page in this language.
 block() { awk -v fence="\`\`\`$2" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/$1.md"; }
 
 export DWAR__EVENTS__ALLOW_PRIVATE=true
@@ -73,7 +73,7 @@ receives javascript node receiver.mjs
 PORT=$(free_port)
 receives python "$python" receiver.py
 
-# The job that loads a warehouse has what happened before it, and after it was killed, each event once.
+# The job that loads a warehouse gets each event exactly once, also after it was killed.
 "$binary" project set --project "$DWAR_PROJECT_ID" --events-feed on
 block reading-events python >load.py
 DWAR_KEY=$(jq -r .test_key <<<"$project")

@@ -2,10 +2,10 @@
 # before the service. They have sourced lib.sh.
 # shellcheck shell=bash
 
-# block PAGE LANGUAGE: its one program in this language.
+# block PAGE LANGUAGE: the only program of the page in this language.
 block() { awk -v fence="\`\`\`$2" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/$1.md"; }
 
-# placed PROXY_PORT APP_PORT: what a page says, with the addresses of this test.
+# placed PROXY_PORT APP_PORT: the configuration of a page, with the addresses of this test.
 placed() { sed -e "s/127\.0\.0\.1:8090/127.0.0.1:$1/; s/127\.0\.0\.1:9000/127.0.0.1:$2/; s/127\.0\.0\.1:8080/127.0.0.1:$port/"; }
 
 # is WHAT FOUND WANTED
@@ -25,14 +25,14 @@ reached() { jq -r --arg name "$1" '[.headers[] | select(.[0] == $name)[1]] | joi
 # header NAME: of the answer.
 header() { tr -d '\r' <head | sed -n "s/^$1: //Ip" | tail -n 1; }
 
-# stop_service: nobody answers at its address any more.
+# stop_service: afterwards nothing answers at its address.
 stop_service() {
     kill "$service"
     wait "$service" || true
 }
 
-# check_proxy NAME LIMITED: a proxy at $proxy lets pass who is logged in with the live key of $project, and nobody else.
-# LIMITED is its status where the key has asked too often, DOWN where Dwar does not answer.
+# check_proxy NAME LIMITED: a proxy at $proxy passes only requests that are logged in with the live key of $project.
+# LIMITED is its status if the key has made too many requests, DOWN if Dwar does not answer.
 check_proxy() {
     local name=$1 limited=$2 down=$3 key pair token bearer cookie other
     key=$(jq -r .live_key <<<"$project")
@@ -111,7 +111,7 @@ settings_in_front() {
     export DWAR__GATEWAYS__WHATSAPP_CLOUD__VERIFY_TOKEN=c41d7e90ab3f5268d1e0f9a2b3c4d5e6
 }
 
-# certificate NAME...: for these hosts, in tls.pem and tls.key. $tls is what curl has to be told.
+# certificate NAME...: for these hosts, in tls.pem and tls.key. $tls has the arguments for curl.
 certificate() {
     local name names=""
     tls=(--cacert tls.pem)
@@ -123,13 +123,14 @@ certificate() {
         -keyout tls.key -out tls.pem 2>/dev/null
 }
 
-# in_front TLS_PORT: what the page says, with the addresses of this test. This machine is the own network.
+# in_front TLS_PORT: the configuration of the page, with the addresses of this test. This machine counts as the own
+# network.
 in_front() {
     sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$port/; s/127\.0\.0\.1:8081/127.0.0.1:$dashboard_port/" \
         -e "s/listen 443 ssl/listen 127.0.0.1:$1 ssl/; s#10\.0\.0\.0/8#127.0.0.1#"
 }
 
-# check_front NAME: a proxy with TLS on $tls_port passes on what the page says, and nothing else.
+# check_front NAME: a proxy with TLS on $tls_port passes on only what the page says.
 check_front() {
     local name=$1 proxy=https://otp.example.com:$tls_port key body signature used
     key=$(jq -r .test_key <<<"$project")
@@ -150,7 +151,7 @@ check_front() {
         --data-binary @receipt)" 413
     proxy=https://console.example.com:$tls_port
     is "$name: the dashboard" "$(ask /sign-in "${tls[@]}")" 200
-    # The proxy's client, and not what that says of itself. It is written a moment after the use.
+    # The address of the proxy's client, not the one that the client claims. It is written a moment after the use.
     for _ in $(seq 50); do
         used=$("$binary" project show --project "$(jq -r .project_id <<<"$project")" --json)
         used=$(jq -r '.keys[] | select(.mode == "test").used_from' <<<"$used")

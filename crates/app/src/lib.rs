@@ -1,4 +1,4 @@
-//! The use cases, one file each; together they read like the endpoint table.
+//! The use cases of a login, one file each.
 //!
 //! A use case is a struct of the ports that it needs (filled in by [`Parts`], or by a test), with one method
 //! per kind of request. Refusals are the variants of its error.

@@ -1,4 +1,4 @@
-// The list of requests goes on by itself. Without this script it is a plain list.
+// Updates the list of requests as new ones come. Without this script it is a plain list.
 
 const list = document.querySelector("[data-live]");
 const rows = document.getElementById("rows");
@@ -37,7 +37,7 @@ const dropOld = () => {
   }
 };
 
-// A row takes the place of the one it knows, or the one of its age: ids are in the order of time.
+// A row replaces the row with its id, or is inserted in the order of ids, which is the order of time.
 const show = ({ id, html }) => {
   const holder = document.createElement("template");
   holder.innerHTML = html;

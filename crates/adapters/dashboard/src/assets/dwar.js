@@ -1,6 +1,6 @@
-// What every page can do better with a script; each works without, unless it says so.
+// Improvements for every page. Pages also work without this script, unless they say otherwise.
 
-// Links that carry their secret in the fragment: it goes into the form, and out of the history.
+// Links with a secret in the fragment: moves it into the form, and removes it from the history.
 for (const form of document.querySelectorAll("form[data-secret]")) {
   const secret = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
@@ -8,16 +8,17 @@ for (const form of document.querySelectorAll("form[data-secret]")) {
   if (form.id === "start" && secret) form.requestSubmit();
 }
 
-// A page that says what was just done, or answers a form without a redirect: it goes by its own address, so that
-// to reload it, or to come back to it, neither says so nor sends anything again.
+// A page that shows the result of a form, or answers a form without a redirect: replaces its address in the history, so
+// that a reload neither shows the result nor sends the form again.
 const answered = document.querySelector("[data-address]");
 if (answered) history.replaceState(null, "", answered.dataset.address + location.hash);
 
-// A link to a section of the settings that is on another of their pages: the link to that page has its name.
+// A link to a section of the settings that has moved to another page: follows the link to that page, which names the
+// section.
 const moved = location.hash && document.querySelector(`.jump a:has(> #${CSS.escape(location.hash.slice(1))})`);
 if (moved) location.replace(moved.href + location.hash);
 
-// Examples get a copy button each, where the part of the page that data-copies marks says how it is called.
+// Adds a copy button to each example. data-copies of the surrounding part has its label.
 for (const pre of document.querySelectorAll("[data-copies] pre")) {
   const { copies, done } = pre.closest("[data-copies]").dataset;
   const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: copies });
@@ -28,7 +29,7 @@ for (const pre of document.querySelectorAll("[data-copies] pre")) {
   box.append(pre, button);
 }
 
-// Copy buttons: what to copy stands beside, or in the element that data-copy names.
+// Copy buttons: the text to copy is beside the button, or in the element that data-copy names.
 for (const button of document.querySelectorAll("button[data-copy], .copied > button")) {
   button.addEventListener("click", async () => {
     const source = document.getElementById(button.dataset.copy) ?? button.previousElementSibling;
@@ -40,7 +41,7 @@ for (const button of document.querySelectorAll("button[data-copy], .copied > but
   });
 }
 
-// Typed confirmations: the button wakes up when the word is right. The server asks for it too.
+// Typed confirmations: enables the button when the word is right. The server checks the word too.
 for (const input of document.querySelectorAll("input[data-confirm]")) {
   const button = input.form.querySelector("button[type=submit]");
   const check = () => { button.disabled = input.value.trim() !== input.dataset.confirm; };
@@ -48,7 +49,7 @@ for (const input of document.querySelectorAll("input[data-confirm]")) {
   check();
 }
 
-// The preview of a text while it is typed: the server writes it, as it will write the message.
+// Previews a text while it is typed: the server renders it exactly as it will render the message.
 for (const part of document.querySelectorAll("form [data-preview]")) {
   const form = part.closest("form"), target = document.getElementById(part.dataset.target);
   let waiting = 0, asked = 0;
@@ -61,7 +62,7 @@ for (const part of document.querySelectorAll("form [data-preview]")) {
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(show, 250); });
 }
 
-// A form that was changed asks before it is left; one that was refused still waits to be saved.
+// Asks before leaving a form with unsaved changes, also after a refusal.
 const filled = (form) => new URLSearchParams(new FormData(form)).toString();
 const kept = new Map();
 let sent = null;
@@ -73,7 +74,7 @@ addEventListener("beforeunload", (event) => {
   if ([...kept].some(([form, saved]) => form !== sent && filled(form) !== saved)) event.preventDefault();
 });
 
-// A second click sends a form no second time.
+// A double click does not send a form twice.
 let last = { form: null, at: 0 };
 addEventListener("submit", (event) => {
   const { target: form, timeStamp: at, defaultPrevented } = event;
@@ -82,7 +83,7 @@ addEventListener("submit", (event) => {
   else last = { form, at };
 });
 
-// The values of a bar, under the pointer or by the arrow keys.
+// Shows the values of a bar, under the pointer or by the arrow keys.
 for (const box of document.querySelectorAll("[data-chart]")) {
   const value = box.querySelector(".chart-value");
   const bars = () => [...box.querySelectorAll(".hit")].filter((bar) => bar.getBoundingClientRect().width > 0);
@@ -140,8 +141,8 @@ addEventListener("keydown", (event) => {
 });
 shortcuts?.addEventListener("click", ({ target }) => { if (target === shortcuts) shortcuts.close(); });
 
-// The search that Ctrl-K opens, in place of its page. The server says what is found, and searches for a
-// number only when the form is sent.
+// The search that Ctrl-K opens, instead of its page. The server finds the results, and searches for a number only when
+// the form is sent.
 const palette = document.getElementById("palette");
 if (palette) {
   const form = palette.querySelector("form"), field = form.elements.namedItem("q");

@@ -1,4 +1,4 @@
-// The inbox goes on by itself, and searches while one types. Without this script it is a plain list.
+// Updates the inbox as messages come, and searches during typing. Without this script it is a plain list.
 
 const form = document.getElementById("search"), wanted = document.getElementById("wanted");
 const list = document.getElementById("messages"), rows = document.getElementById("rows");
@@ -10,7 +10,7 @@ const say = (kind) => {
   bar.dataset.state = kind;
 };
 
-// Rows that are here already stay as they are, with what is focused or selected in them.
+// Rows that are shown already stay unchanged, with their focus and selection.
 function show(page, isNews) {
   const part = (id) => page.getElementById(id);
   const known = new Map([...rows.children].map((row) => [row.id, row]));
@@ -31,7 +31,7 @@ function show(page, isNews) {
   }
 }
 
-// One request at a time; what is asked for meanwhile is asked once more.
+// Makes one request at a time; calls during a request cause one more afterwards.
 async function refresh(isNews) {
   if (busy) { again = true; return; }
   busy = true;

@@ -1,6 +1,6 @@
-// Follows a list that goes on by itself: `say` is told how it stands, `heard` what to do at each
-// event. An operator may have only so many streams, and the newest ones stay: a page whose stream
-// was closed opens it again when it is shown again.
+// Follows a live list: `say` is called with the state of the connection, `heard` with each event. The number of streams
+// per operator is limited, and the newest ones stay: a page whose stream was closed opens it again when it is shown
+// again.
 
 const LATER = 10_000;
 

@@ -22,7 +22,7 @@ const create = (asked) => navigator.credentials.create({ publicKey: {
   timeout: 120000,
 } });
 
-// Read on the server: not every browser has getPublicKey().
+// The server reads the key, because not every browser has getPublicKey().
 const made = ({ response, rawId }) => ({
   credential: text(rawId),
   client_data: text(response.clientDataJSON),
@@ -48,7 +48,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     event.preventDefault();
     failed.hidden = true;
     const [use, read] = form.dataset.passkey === "create" ? [create, made] : [get, signed];
-    // The step that is under way, by the name of what is said if it fails.
+    // The step under way, as the key of the message for its failure.
     let step = "asking";
     try {
       const asked = await ask(form);
@@ -60,7 +60,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
       }
       form.submit();
     } catch (cause) {
-      // WebAuthn, section 5.1.3: one of those that are known is on this device.
+      // WebAuthn, section 5.1.3: this device has one of the registered passkeys.
       if (step === "failed" && cause.name === "InvalidStateError" && failed.dataset.known) step = "known";
       failed.textContent = `${failed.dataset[step]} (${cause.name}: ${cause.message})`;
       failed.hidden = false;

@@ -1,4 +1,4 @@
-// The playground: asks the API through the dashboard, and shows what was asked and answered.
+// The playground: calls the API through the dashboard, and shows requests and responses.
 
 const root = document.getElementById("playground");
 const texts = JSON.parse(root.dataset.texts);
@@ -13,7 +13,7 @@ const node = (name, content, classes = "") => {
   return made;
 };
 
-// Times are India's, as on every page.
+// Times are Indian time, as on every page.
 const indian = (at, style) => new Intl.DateTimeFormat("en-IN", { timeZone: "Asia/Kolkata", ...style }).format(at);
 const utc = (at) => `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 
@@ -23,7 +23,7 @@ const state = { access: "", refresh: "", otp: "", send: 0, shown: new Set() };
 const answers = {};
 const steps = all(".step");
 
-// ---- What each step asks ----
+// ---- The request of each step ----
 const bodies = {
   send: () => ({ phone: phone.value }),
   verify: () => ({ phone: phone.value, code: code.value }),
@@ -90,12 +90,12 @@ function choose(step, tab) {
 function unfold(step, open) {
   one(".step-body", step).hidden = !open;
   one(".fold", step).setAttribute("aria-expanded", open);
-  // The code is entered in a step that is still to be done, or done again.
+  // The code field belongs to a step that is not done yet, or is done again.
   const entry = one(".step-do", step);
   if (entry) entry.hidden = step.dataset.state === "good" && !open;
 }
 
-// A step that is done folds, and the first one still to be done opens. A failed one stays open.
+// Folds finished steps and opens the first unfinished one. A failed step stays open.
 function settle() {
   const next = steps.find(({ dataset }) => dataset.state !== "good");
   for (const step of steps) {
@@ -106,7 +106,7 @@ function settle() {
   return next;
 }
 
-// Each step tells of the request that its code was sent for; a send that left none, of its number.
+// Links each step to the story of its request; a send without a request, to the story of its number.
 function linkStories() {
   for (const step of steps) {
     const asked = Boolean(answers[step.dataset.step]);
@@ -118,7 +118,7 @@ function linkStories() {
   one('[name="phone"]', storyOfNumber).value = phone.value;
 }
 
-// Forgets what came of the steps after the first: a new send begins anew.
+// Clears the results of the steps after the first: a new send starts over.
 function startOver() {
   state.send += 1;
   Object.assign(state, { access: "", refresh: "", otp: "" });
@@ -177,7 +177,7 @@ function clearChat() {
   one(".delivery").replaceChildren();
 }
 
-// Says on the phone why nothing came.
+// Shows on the phone why no message came.
 function explainSilence(answer) {
   const { code: why, error } = answer.json ?? {};
   const time = clock(Number(answer.header("retry-after") ?? 0));
@@ -223,7 +223,7 @@ function deliveryOf(status) {
   }));
 }
 
-// Looks into the inbox until the message has arrived, or for ten seconds.
+// Reads the inbox until the message has arrived, or for ten seconds.
 async function watch(otp, turn, number = phone.value, fills = () => code) {
   if (!otp) return;
   for (let attempt = 0; attempt < 8 && turn === state.send; attempt += 1) {
@@ -339,7 +339,7 @@ async function run(step) {
     linkStories();
     paintAll();
     button.disabled = false;
-    // What had the focus may be folded away.
+    // The element with the focus may be hidden now.
     if (hadFocus && next && !button.checkVisibility()) one(".run", next).focus({ preventScroll: true });
     await Promise.all(more);
   } catch (cause) {
