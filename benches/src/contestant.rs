@@ -252,7 +252,7 @@ impl Contestant {
     }
 }
 
-/// A port on which nobody listens.
+/// A port on which no process listens.
 pub fn free_port() -> Outcome<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

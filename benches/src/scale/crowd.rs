@@ -127,7 +127,7 @@ impl Crowd {
             Endpoint::Status => {
                 let asked = part(&self.requests, self.turn, count);
                 let status = |id: &String| format!("GET /v1/otp/status/{id}");
-                // Some were deleted with their people in earlier turns.
+                // Some were deleted with their identities in earlier turns.
                 self.plain(running, asked.map(status), &["200", "404"])
             }
             Endpoint::Validate => {

@@ -1,5 +1,5 @@
-//! Calls to endpoints alone: how many a second an endpoint gets that answers in 50 ms, and whether
-//! one that hangs delays calls to another.
+//! Measures only calls to endpoints: how many per second an endpoint gets that answers in 50 ms,
+//! and whether one that hangs delays calls to another.
 
 use super::endpoint::{Endpoint, Manner};
 use super::people::{Connection, People, Plan};

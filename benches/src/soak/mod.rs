@@ -45,7 +45,7 @@ const READ: Duration = Duration::from_secs(2);
 /// Requests that are a day old are swept: [`fill::fill`] makes at least this many.
 const OLDEST: u64 = 2_000;
 const DAY: Duration = Duration::from_secs(86_400);
-/// Longest measurement of logins alone.
+/// Longest measurement of logins without other load.
 const ALONE: Duration = Duration::from_secs(60);
 /// Duration of logins that create users, sessions and plans of statements before the measurement.
 const WARM_UP: Duration = Duration::from_secs(2);
@@ -100,7 +100,7 @@ pub fn run() -> Outcome<()> {
 
 impl Soak<'_> {
     fn measure(&self, dashboard: &str) -> Outcome<Report> {
-        // Logins alone use a provider without receipts.
+        // Logins without other load use a provider without receipts.
         self.use_whatsapp("none")?;
         let logins = {
             let running = self.side.start(&FloorAnswers::new())?;

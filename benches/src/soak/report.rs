@@ -95,7 +95,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Begins with the results of logins alone.
+    /// Begins with the results of logins without other load.
     pub fn new(name: String, rate: u32, alone: Answers) -> Self {
         Self {
             name,

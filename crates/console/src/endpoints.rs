@@ -16,7 +16,7 @@ const TOO_MANY: ManageError = ManageError::Conflict(
     "A project has 20 endpoints at most. Remove one that is no longer needed.",
 );
 
-/// How long a replaced secret stays valid, so that receivers can change over.
+/// How long a replaced secret stays valid, so that receivers can switch to the new one.
 pub(super) const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
 pub(super) const NO_ENDPOINT: ManageError =
@@ -92,7 +92,7 @@ impl ManageEndpoints {
         if removed { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
-    /// Enables an endpoint that was disabled for failing.
+    /// Enables an endpoint that was disabled after failures.
     #[instrument(name = "endpoints.enable", target = TRACE, level = "error", skip_all)]
     pub async fn enable(
         &self,

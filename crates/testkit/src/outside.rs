@@ -91,7 +91,7 @@ impl Providers for Carriers {
     }
 }
 
-/// A provider that keeps every message. It accepts each, unless it was told to answer otherwise.
+/// A provider that keeps every message. It accepts each, unless a test sets another answer.
 #[derive(Debug, Default)]
 pub struct Postbox {
     answers: Mutex<VecDeque<Outcome>>,

@@ -1,6 +1,7 @@
 use std::net::{TcpListener, TcpStream};
 
-/// A port on loopback that nobody listens on, and that the system gives to no other process for a minute.
+/// A port on loopback on which no process listens, and that the system gives to no other process
+/// for a minute.
 ///
 /// A port that was only bound and released may be given to the next connection of another test before its
 /// server uses it. Here a connection was closed from the side of the server, so the port is in TIME-WAIT (RFC

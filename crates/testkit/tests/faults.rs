@@ -1,4 +1,4 @@
-//! A store in memory fails when told to, and such a failure changes nothing.
+//! A store in memory fails on request, and such a failure changes nothing.
 
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_login::Prepared;

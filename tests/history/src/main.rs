@@ -31,7 +31,7 @@ use std::process::ExitCode;
 /// Any error of the checker itself ends the run.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Checks the promises of the service over what concurrent clients were told.
+/// Checks the promises of the service against the answers to concurrent clients.
 #[derive(Parser)]
 pub struct Arguments {
     /// The service

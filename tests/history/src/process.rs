@@ -4,7 +4,7 @@ use crate::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Child;
 
-/// A port on loopback on which nobody listens.
+/// A port on loopback on which no process listens.
 pub fn free_port() -> Outcome<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

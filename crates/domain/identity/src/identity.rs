@@ -11,14 +11,14 @@ pub struct Identity {
     pub last_verified_at: Timestamp,
 }
 
-/// Result of erasing an identity, with what its event reports.
+/// Result of erasing an identity, with the content of its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
     pub sessions_revoked: u64,
 }
 
 impl Erased {
-    /// The event that tells endpoints and the feed of the erasure.
+    /// The event about the erasure, for endpoints and the feed.
     pub const fn event(self, world: ProjectMode, identity: IdentityId, at: Timestamp) -> Event {
         let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
         Event { world, kind: EventKind::IdentityDeleted, subject, at }

@@ -21,7 +21,7 @@ pub struct Concluded {
     pub step: DeliveryStep,
     /// How the money ends with this report; `None` if it does not end, or ended before.
     pub ending: Option<Ending>,
-    /// Whether the send returns its place, since it certainly reached nobody.
+    /// Whether the send returns its place, because it certainly reached no phone.
     pub is_forgiven: bool,
     pub event: Option<Event>,
 }
@@ -35,7 +35,7 @@ pub enum Ending {
 }
 
 impl SendReport {
-    /// Applies the report to the request by [`Otp::report`], and tells how the money ends.
+    /// Applies the report to the request by [`Otp::report`], and returns how the money ends.
     ///
     /// Only a report that ends a send moves money: the first end settles the hold, a later one at most
     /// refunds the charge. Test keys have no money.
@@ -47,8 +47,8 @@ impl SendReport {
         let DeliveryStep::Settle(charge) = step else {
             return Concluded { step, ending: None, is_forgiven: false, event };
         };
-        // The sealed code is kept until a report ends the send. After that another provider may have been
-        // tried, so the present delivery status tells nothing about the money.
+        // The sealed code is kept until a report ends the send. After that another provider may
+        // have been tried, so the current delivery status says nothing about the money.
         let is_first_end = before.sealed_code.is_some();
         let ending = match charge {
             _ if otp.world.mode.is_test() => None,

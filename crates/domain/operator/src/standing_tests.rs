@@ -96,8 +96,8 @@ fn what_is_taken_back_was_never_counted() {
 }
 
 proptest! {
-    /// Whatever an attacker does, within a day only the free guesses and one per lock are judged, and no lock
-    /// lasts longer than an hour.
+    /// For any behaviour of an attacker, within a day only the free guesses and one per lock are
+    /// judged, and no lock lasts longer than an hour.
     #[test]
     fn a_day_of_guessing_is_worth_few_guesses(pauses in prop::collection::vec(0_u64..4_000, 1..400)) {
         let (mut standing, mut now, mut admitted) = (Standing::fresh(at(0)), at(0), 0);

@@ -25,8 +25,8 @@ pub trait OtpStore: Send + Sync {
     /// The request with this id in this project and mode, or `None`.
     async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError>;
 
-    /// The attempt with this reference of a provider. If several attempts have the same reference, the newest
-    /// by [`AttemptId`], whatever was reported on the others since.
+    /// The attempt with this reference of a provider. If several attempts have the same reference,
+    /// the newest by [`AttemptId`], no matter what was reported on the others since.
     async fn find_attempt(
         &self,
         provider: String,

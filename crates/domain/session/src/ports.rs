@@ -5,7 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfile};
 
-/// Keeps sessions, one record for each, however often it is refreshed.
+/// Keeps sessions, one record for each, no matter how often it is refreshed.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {

@@ -88,8 +88,8 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
 }
 
-/// Fresh: attempts of live requests of all projects come back newest first, those of one request from last to
-/// first, and none older than asked for.
+/// Fresh: attempts of live requests of all projects come back newest first, those of one request
+/// from last to first, and none older than the given instant.
 pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -112,8 +112,8 @@ pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
     assert_eq!(newest(START + minutes(3), 9).await.unwrap(), []);
 }
 
-/// A tally's new count of a minute replaces its earlier one, however often and in whatever order it is
-/// written; counts of several tallies add up.
+/// A tally's new count of a minute replaces its earlier one, no matter how often and in which order
+/// it is written; counts of several tallies add up.
 pub async fn counts_of_several_tallies_add_up(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -110,7 +110,7 @@ fn product(
     })
 }
 
-/// Fresh: a sweep deletes entries by age only, whatever they are about, to the instant.
+/// Fresh: a sweep deletes entries only by age, to the instant, no matter what they are about.
 pub async fn sweep_drops_by_age_alone(stores: &Stores) {
     let make = Fixtures::random();
     let project = make.id();

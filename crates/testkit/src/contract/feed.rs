@@ -279,7 +279,7 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     for ((world, made), kept) in worlds.into_iter().zip(&made).zip([3, 1]) {
         assert_eq!(Consumer::new(stores, world).sees(kept).await, made[6 - kept..]);
     }
-    // A consumer that has read everything misses nothing, whatever is removed.
+    // A consumer that has read everything misses nothing, no matter what is removed.
     scene.trims(FeedBound { live: 0, test: 0 }, START, 4).await;
     assert_eq!(consumers[2].ask().await, Ok(false));
     let mut new = Consumer::new(stores, worlds[0]);

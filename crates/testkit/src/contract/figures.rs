@@ -202,8 +202,8 @@ fn told(counts: &Counts) -> Counts {
     Counts { accepted: 0, arrived: 0, failed: 0, delivery_times, ..counts.clone() }
 }
 
-/// Whatever was sent, in any mode of any project, and whenever the keeper ran: each period and the preceding
-/// one, its points and its providers equal a plain recount.
+/// For any sends, in any mode of any project, and any times at which the keeper ran: each period
+/// and the preceding one, its points and its providers equal a plain recount.
 pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -382,8 +382,8 @@ fn began(figures: &[Figure]) -> Vec<Timestamp> {
     began
 }
 
-/// A receipt and a verification that come minutes later are counted five and fifteen minutes after the send,
-/// whatever the newest minutes are by then; those that come after an hour are not.
+/// A receipt and a verification that come minutes later are counted for the minute of the send,
+/// also five and fifteen minutes later; those that come after an hour are not.
 pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -26,7 +26,7 @@ impl Scene {
     }
 }
 
-/// The newest messages to a phone come first, as many as asked for.
+/// The newest messages to a phone come first, up to the limit.
 pub async fn messages_are_newest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.make.line(scene.project.in_mode(KeyMode::Test));

@@ -214,7 +214,7 @@ pub async fn proofs_at_once_begin_once(stores: &Stores) {
     }
 }
 
-/// A run without a sign of life for its lease is dead; a run with one goes on.
+/// A run without a heartbeat for its lease is dead; a run with one continues.
 pub async fn a_dead_run_makes_room_at_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let first = scene.run("Asha", START);

@@ -152,7 +152,8 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     assert!(matches!(admit(now).await.unwrap(), Admission::Locked(_)));
 }
 
-/// A counter that did not grow signs in nobody, nor does a passkey under the name of another operator.
+/// A passkey whose counter did not grow does not sign in, nor does a passkey under the name of
+/// another operator.
 pub async fn a_copied_passkey_is_refused(stores: &Stores) {
     let make = Fixtures::random();
     let (owner, other) = (operator(stores, &make).await, operator(stores, &make).await);

@@ -171,8 +171,8 @@ fn routes(routing: Routing) -> ProjectChange {
     }
 }
 
-/// Texts, routes and threshold come back as they were set, to every reader: each alone and all together, an
-/// empty list and no list, zero and none.
+/// Texts, routes and threshold are read as they were set, by every reader: each separately and all
+/// together, an empty list and no list, zero and none.
 pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let make = Fixtures::random();
     let (mut project, keys) = created(stores, &make).await;
@@ -273,8 +273,8 @@ pub async fn two_settings_changed_at_once_are_both_kept(stores: &Stores) {
     }
 }
 
-/// A change that the rules refuse changes nothing. The rules judge the project as it would be stored: of two
-/// concurrent changes that are good alone and bad together one is refused.
+/// A change that the rules refuse changes nothing. The rules judge the project as it would be
+/// stored: of two concurrent changes that are valid separately but not together, one is refused.
 pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
     let make = Fixtures::random();
     let not_both: ProjectRules = Arc::new(|project| match &project.messages {
@@ -320,8 +320,8 @@ pub async fn the_list_is_oldest_first(stores: &Stores) {
     assert_eq!(list, wanted);
 }
 
-/// Projects with too little for a channel, or less than their threshold, are found, and those that were asked for. An
-/// archived project is never found, and one that never had money only if it was asked for.
+/// Finds projects with too little for a channel, or less than their threshold, and those that are
+/// named. Never finds an archived project, and one that never had money only if it is named.
 pub async fn only_projects_short_of_money_are_found(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let none = ProjectChange::default;

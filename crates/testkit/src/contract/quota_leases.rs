@@ -66,7 +66,7 @@ async fn admitted(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timesta
     admitted
 }
 
-/// Only what is on record for the same key and scope limits a grant.
+/// Only shares on record for the same key and scope limit a grant.
 pub async fn what_others_leave_is_granted(leases: &Leases) {
     let (key, first, second) = (fresh_key(), wish(200), wish(200));
     assert_eq!(leases.places(key, &first).await, (200, 0));
@@ -80,7 +80,7 @@ pub async fn what_others_leave_is_granted(leases: &Leases) {
     assert_eq!(leases.places(key, &wish(400)).await, (150, 170));
 }
 
-/// Many keys are asked for in one call, each separately, and the answers are in order.
+/// One call requests many keys, each separately, and the answers are in the same order.
 pub async fn wishes_are_answered_in_their_order(leases: &Leases) {
     let keys: Vec<_> = (0..50).map(|_| fresh_key()).collect();
     let wishes = |spare: u32| keys.iter().copied().zip((spare..).map(wish)).collect();

@@ -110,8 +110,8 @@ pub async fn receipts_come_back_as_they_were_kept(stores: &Stores) {
     assert_eq!(claimed, receipts);
 }
 
-/// Fresh: receipts are claimed oldest first, up to the room of their kind, in whatever order they were
-/// stored.
+/// Fresh: receipts are claimed oldest first, up to the room of their kind, no matter in which order
+/// they were stored.
 pub async fn receipts_are_oldest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let [first, second, third, fourth] = scene.receipts(4).await.try_into().unwrap();

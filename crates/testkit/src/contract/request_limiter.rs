@@ -185,7 +185,7 @@ pub async fn sweep_keeps_what_is_occupied(limiter: &Limiter) {
     assert!(!admits(limiter, wide, hour, START + hour.window - MS).await);
 }
 
-/// Fresh: concurrent sweeps admit nobody twice.
+/// Fresh: concurrent sweeps never admit a request twice.
 pub async fn sweeps_and_hits_at_once_keep_the_quota(limiter: &Limiter) {
     for _ in 0..ROUNDS {
         let key = fresh_key();

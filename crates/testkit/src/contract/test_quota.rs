@@ -87,7 +87,8 @@ pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
     assert_eq!(scene.trim(TestQuota { kept: 0, ..THREE }, LATER).await, 6);
 }
 
-/// A code that has not expired stays, whatever the quota, to the exact instant, and still works.
+/// A code that has not expired stays, to the exact instant and for any quota, and is still
+/// accepted.
 pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let none = TestQuota { kept: 0, ..THREE };

@@ -56,7 +56,7 @@ fn phones(history: &History) -> HashMap<Phone<'_>, Story<'_>> {
     }
     let projects = history.ops.iter().map(|op| op.project + 1).max().unwrap_or_default();
     for message in &history.messages {
-        // A message does not name its project; in another project nobody asks for its request.
+        // A message does not name its project; in another project no client asks for its request.
         for project in 0..projects {
             if let Some(story) = stories.get_mut(&(project, message.phone.as_str())) {
                 story.messages.insert(&message.otp, message);

@@ -175,8 +175,8 @@ pub async fn an_event_is_sent_again_to_one_endpoint(stores: &Stores) {
     assert_eq!(scene.calls_of(&endpoint, ALL).await.len(), 2);
 }
 
-/// Fresh: an event that waits for its next attempt becomes due at once and stays in its series; an event that
-/// is about to be sent is left alone; a disabled endpoint gets nothing.
+/// Fresh: an event that waits for its next attempt becomes due at once and stays in its series; an
+/// event that is about to be sent does not change; a disabled endpoint gets nothing.
 pub async fn what_waits_for_its_next_try_is_brought_forward(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;

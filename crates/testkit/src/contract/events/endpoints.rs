@@ -60,7 +60,7 @@ pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     assert_eq!(stored, bystanders);
 }
 
-/// An endpoint is removed once, only by its own project, and alone.
+/// An endpoint is removed once, only by its own project, and no other endpoint with it.
 pub async fn an_endpoint_is_removed_once_and_by_its_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (endpoint, bystander) = (scene.endpoint().await, scene.endpoint().await);

@@ -47,7 +47,7 @@ impl Scene {
         self.stores.events.claim_due(now, LEASE, Room::of(limit)).await.unwrap()
     }
 
-    /// Makes something happen that the project's endpoints have to be told; returns the event's id.
+    /// Causes an event for the project's endpoints; returns its id.
     async fn happens(&self, at: Timestamp) -> String {
         let mut otp = self.issued(&self.line()).await;
         self.hears(&mut otp, accepted(), at).await;

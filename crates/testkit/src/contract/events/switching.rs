@@ -38,8 +38,8 @@ fn disabled(endpoint: &Endpoint, at: Timestamp) -> Event {
     Event { world: endpoint.project.in_mode(mode), kind, subject, at }
 }
 
-/// Fresh: an endpoint that failed often and long enough is disabled. Only the other endpoints of its project
-/// are told, and nothing more is recorded for it.
+/// Fresh: an endpoint that failed often and long enough is disabled. Only the other endpoints of
+/// its project get the event of this, and no more events are recorded for it.
 pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let bad = scene.endpoint().await;
@@ -63,8 +63,9 @@ pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: an endpoint that answers that it is gone is disabled by that call, even without a rule; the other
-/// endpoints of its project are told, and its undelivered events are dropped.
+/// Fresh: an endpoint that answers that it is gone is disabled by that call, even without a rule.
+/// The other endpoints of its project get the event of this, and its undelivered events are
+/// dropped.
 pub async fn an_endpoint_that_is_gone_is_switched_off_at_once(stores: &Stores) {
     for rule in [None, Some(RULE)] {
         let scene = Scene::open(stores).await;
@@ -154,8 +155,8 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     assert_eq!(scene.told().await.len(), 2);
 }
 
-/// Fresh: of concurrent failures exactly one disables the endpoint, none is lost, and its project is told
-/// once.
+/// Fresh: of concurrent failures exactly one disables the endpoint, none is lost, and its project
+/// gets one event.
 pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;

@@ -314,7 +314,7 @@ pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
 }
 
 impl Model {
-    /// Two live phones, one of a test key, and a project that is told when it owns less than 60.
+    /// Two live phones, one of a test key, and a project with a low-balance threshold of 60.
     async fn open(scene: &Scene) -> Self {
         let low_balance = Some(Paise(60));
         let change = ProjectChange { low_balance: Some(low_balance), ..ProjectChange::default() };

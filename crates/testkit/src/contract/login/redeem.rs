@@ -138,8 +138,9 @@ pub async fn a_login_stays_inside_project_and_mode(stores: &Stores) {
     }
 }
 
-/// A login that is repeated because its answer was lost, also many times concurrently, is made once: one
-/// session, one guess, one identity, and no answer except the first one, or that there is no code.
+/// A login that is repeated because its answer was lost, also many times concurrently, happens
+/// once: one session, one guess, one identity. Every answer is the first one, or says that there is
+/// no code.
 pub async fn a_repeated_login_is_made_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for at_once in [1, 20].repeat(ROUNDS) {

@@ -278,7 +278,7 @@ pub async fn reports_at_once_cross_the_threshold_once(stores: &Stores) {
     }
 }
 
-/// Test sends and free sends move no money, whatever their outcome.
+/// Test sends and free sends move no money, no matter how they end.
 pub async fn a_send_that_held_nothing_moves_no_money(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;

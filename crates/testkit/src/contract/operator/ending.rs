@@ -10,7 +10,7 @@ use dwar_operator::{
     Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession, Proof, ProvenStep,
 };
 
-/// A new password, and a new second factor, end every session except the one that asked.
+/// A new password, and a new second factor, end every session except the one that made the change.
 pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
     let make = Fixtures::random();
     let access = OperatorChange::Access(Access::default());

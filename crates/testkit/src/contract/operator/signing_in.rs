@@ -147,7 +147,8 @@ pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
     assert_eq!(admit(stores, &known, next).await, Admission::Admitted);
 }
 
-/// Of concurrent attempts exactly as many are admitted as before the lock, and the others are told its end.
+/// Of concurrent attempts exactly as many are admitted as one after the other before the lock; the
+/// others get the end of the lock.
 pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     let make = Fixtures::random();
     for _ in 0..ROUNDS {
@@ -254,7 +255,8 @@ pub async fn standings_are_told_and_forgotten(stores: &Stores) {
     }
 }
 
-/// A proof that no longer holds signs in nobody and changes nothing; a valid one begins a session.
+/// A proof that is no longer valid does not sign in and changes nothing; a valid one begins a
+/// session.
 pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     let make = Fixtures::random();
     let wrong = Proof { password: hash("$wrong"), step: None };

@@ -87,7 +87,7 @@ pub async fn an_overdue_report_after_a_later_word_changes_nothing(stores: &Store
     }
 }
 
-/// An acceptance by a provider stays on record, whatever is reported later.
+/// An acceptance by a provider stays on record, no matter what is reported later.
 pub async fn an_acceptance_outlives_a_later_failure(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
@@ -154,8 +154,8 @@ pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     assert_eq!(find("meta", &reference[1..]).await, None);
 }
 
-/// A reference that a provider used more than once leads to the attempt made last, whatever was reported on
-/// the others since.
+/// A reference that a provider used more than once leads to the attempt made last, no matter what
+/// was reported on the others since.
 pub async fn a_repeated_reference_leads_to_the_newest_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let reference = format!("ref-{}", scene.make.id::<OtpId>());

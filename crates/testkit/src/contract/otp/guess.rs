@@ -243,7 +243,8 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
     }
 }
 
-/// A guess at the code of another request is not found, is not counted, and leaves the code alone.
+/// A guess at the code of another request is not found, is not counted, and does not change the
+/// code.
 pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -4,7 +4,7 @@ use crate::{MS, START, Stores, minutes};
 use dwar_kernel::{KeyMode, SessionId};
 use dwar_session::Session;
 
-/// A session is found again exactly as it was started, whatever logins come after it.
+/// A session is read exactly as it was started, also after later logins.
 pub async fn start_keeps_everything(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

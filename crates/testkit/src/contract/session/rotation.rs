@@ -113,7 +113,7 @@ pub async fn a_used_token_is_judged_by_its_own_exchange(stores: &Stores) {
     assert_eq!(stored(stores, &bystander).await, Some(bystander));
 }
 
-/// Of twenty exchanges sixteen instants are kept; the oldest of them stands for those before it.
+/// Of twenty exchanges sixteen instants are kept; the oldest of them counts for all earlier ones.
 pub async fn long_lines_are_judged_by_the_oldest_instant_kept(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -7,8 +7,8 @@ use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
 use dwar_wallet::{Adjusted, Audit, HoldOutcome, OpenHold, Paise, Refunded, Settlement};
 
-/// Fresh: open holds since before the instant come oldest first, of all projects, as many as asked for, and
-/// continue after any of them.
+/// Fresh: open holds since before the instant come oldest first, of all projects, up to the limit,
+/// and continue after any of them.
 pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
     for scene in [&one, &two] {

@@ -99,7 +99,7 @@ pub async fn a_correction_goes_up_and_down(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(0, 0));
 }
 
-/// A reference corrects once per project, whatever comes under it again; a credit or a send with the same
+/// A reference corrects once per project, even with other values; a credit or a send with the same
 /// name is separate.
 pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -203,8 +203,8 @@ pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
     checked_ledger(stores, scene.project).await;
 }
 
-/// A balance grows up to [`Amount::MOST`] and not beyond: a booking that would exceed it, of whatever kind,
-/// is refused and leaves no trace.
+/// A balance grows up to [`Amount::MOST`] and not beyond: a booking of any kind that would exceed
+/// it is refused and leaves no trace.
 pub async fn a_balance_stays_within_its_bound(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;

@@ -15,7 +15,8 @@ pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     assert_eq!(ledger_of(&*stores.console.ledger, scene.project).await, []);
 }
 
-/// Balances of many projects are returned together: of exactly those asked for, with a wallet or without.
+/// Balances of many projects are returned together: exactly of the given ones, with a wallet or
+/// without.
 pub async fn balances_are_told_of_the_projects_asked_for(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(500).await;
