@@ -127,7 +127,7 @@ at("the way in marks what was wrong and leads back to the page", async (page, wi
   await guest.click("button.primary");
   await guest.waitForURL(wanted);
   await guest.goBack();
-  assert.equal(guest.url(), wanted, "whoever is in is led on");
+  assert.equal(guest.url(), wanted, "a signed-in operator is redirected");
   await guest.context().close();
 });
 

@@ -114,7 +114,7 @@ fn log_in(
     let people = Rc::new(RefCell::new(People::new(plan, (turn + 1) * 10_000_000)));
     let connections = (0..CLIENTS).map(|_| Connection::new(&people)).collect();
     drop(drive(running.addresses(), connections, time)?);
-    let people = Rc::try_unwrap(people).map_err(|_| "somebody still asks")?;
+    let people = Rc::try_unwrap(people).map_err(|_| "a client is still running")?;
     let (answers, _) = people.into_inner().over();
     answers.first_error.map_or(Ok(()), |error| Err(error.into()))
 }

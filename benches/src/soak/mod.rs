@@ -214,7 +214,7 @@ impl Soak<'_> {
         let people = Rc::new(RefCell::new(People::new(plan, logins)));
         let connections = (0..CONNECTIONS).map(|_| Connection::new(&people)).collect();
         drop(drive(running.addresses(), connections, time)?);
-        let people = Rc::try_unwrap(people).map_err(|_| "somebody still asks")?;
+        let people = Rc::try_unwrap(people).map_err(|_| "a client is still running")?;
         Ok(people.into_inner().over())
     }
 
@@ -247,7 +247,7 @@ impl Soak<'_> {
 }
 
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, Outcome<T>>) -> Outcome<T> {
-    thread.join().map_err(|_| "somebody who looked on panicked")?
+    thread.join().map_err(|_| "an observer panicked")?
 }
 
 /// Processor time of each part until now.

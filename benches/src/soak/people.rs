@@ -159,7 +159,7 @@ impl People {
         let late = due.elapsed().as_millis();
         self.plan.late_ms.store(u64::try_from(late)?, Ordering::Relaxed);
         if due < self.next_login {
-            return Ok(self.tasks.pop().ok_or("nobody asks")?.0);
+            return Ok(self.tasks.pop().ok_or("no client is left")?.0);
         }
         self.next_login += self.plan.every;
         self.logins += 1;

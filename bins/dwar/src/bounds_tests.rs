@@ -53,7 +53,7 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
     const WITHOUT: [(&str, &str); 3] = [
         ("secrets.older_master_keys", "a weak key must open what it sealed until it is replaced"),
         ("gateways.proxy", "what goes through it is encrypted from end to end"),
-        ("traces.header", "whoever runs the collector makes it"),
+        ("traces.header", "the operator of the collector makes it"),
     ];
     let set = |key: &str, value: &str| {
         let variable = format!("DWAR__{}", key.to_uppercase().replace('.', "__"));
@@ -74,7 +74,7 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
     assert_eq!(unruled, WITHOUT.map(|(key, _)| key).into());
     let careless: Vec<_> =
         texts.iter().filter(|key| is_secret(key) && !is_for_us_alone(key)).collect();
-    assert!(careless.is_empty(), "files that hold {careless:?} may be anybody's to read");
+    assert!(careless.is_empty(), "files that hold {careless:?} may be readable by everyone");
     // The search above works.
     for known in ["gateways.msg91.base_url", "gateways.msg91.auth_key", "database.url"] {
         assert!(found.contains(known), "{known}: {found:?}");

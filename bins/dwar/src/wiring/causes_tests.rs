@@ -71,7 +71,7 @@ const SAID: &[(&str, &str)] = &[
     (
         "connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running \
          on that host and accepting TCP/IP connections?",
-        "nobody listens",
+        "no server listens",
     ),
     (
         "connection to server on socket \"/run/pg/.s.PGSQL.5432\" failed: No such file or directory\n\tIs \

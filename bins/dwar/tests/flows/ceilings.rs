@@ -216,7 +216,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk, usual: &[&str]) {
     disk.free();
     // By itself: nobody sends a request.
     let until = Instant::now() + PATIENCE;
-    while lines(&service, "room to write again") == 0 {
+    while lines(&service, "space to write again") == 0 {
         assert!(Instant::now() < until, "it did not recover");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -224,7 +224,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk, usual: &[&str]) {
     service.log_in(&project.test, &service.world.phone()).await;
     service.send(&project.live, &service.world.phone()).await.ok();
     assert_eq!(lines(&service, "the disk is full"), 1);
-    assert_eq!(lines(&service, "room to write again"), 1);
+    assert_eq!(lines(&service, "space to write again"), 1);
     assert!(service.world.run(&["doctor"]).status.success());
     doors.name(usual).await;
 

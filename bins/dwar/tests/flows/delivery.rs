@@ -169,7 +169,7 @@ async fn a_project_chooses_its_own_providers_and_text(database: Database) {
         (["--sms-text", "no code"], "{code} exactly once"),
         (["--webotp-domain", "https://x"], "host name"),
         (["--language", "xx-quatsch!!"], "BCP 47 tag"),
-        (["--brand", "a brand that is far too long for anybody"], "30 characters"),
+        (["--brand", "a brand that is far too long for any SMS"], "30 characters"),
     ] {
         let command = [&["project", "set", "--project", &project.id], settings.as_slice()].concat();
         let output = service.world.run(&command);

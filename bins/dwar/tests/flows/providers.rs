@@ -359,7 +359,7 @@ fn doctor_calls_nobody_unless_it_is_asked_to() {
     let world = reachable(World::new(Database::sqlite()), &url)
         .with("DWAR__GATEWAYS__TWILIO__BASE_URL", &url);
     world.cli(&["doctor"]);
-    assert!(listener.accept().is_err(), "somebody was called");
+    assert!(listener.accept().is_err(), "a provider was called");
     let found = online(&World::new(Database::sqlite()));
     let found: Vec<_> = found.iter().map(|(name, status, _)| (&**name, &**status)).collect();
     assert_eq!(found, [("loops", "warning"), ("public address", "warning")]);

@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(gives, role == Role::Owner);
         }
         assert!(!owner.grants(&both) && !owner.grants(&Access::everything()));
-        assert!(!owner.grants(&Access::default()), "somebody who belongs to no project");
+        assert!(!owner.grants(&Access::default()), "an operator without a project");
         let all = Access::everything();
         assert!([&both, &all, &Access::default()].into_iter().all(|other| all.grants(other)));
     }

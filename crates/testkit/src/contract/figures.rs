@@ -382,8 +382,8 @@ fn began(figures: &[Figure]) -> Vec<Timestamp> {
     began
 }
 
-/// A receipt and a verification that come minutes later are counted for the minute of the send,
-/// also five and fifteen minutes later; those that come after an hour are not.
+/// A receipt and a verification that come minutes later are counted when their minute is counted
+/// again, five and fifteen minutes after the send; those that come after an hour are not.
 pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -265,7 +265,7 @@ async fn the_newest_streams_stay_and_share_one_look_a_second() {
         assert!(next(&mut oldest).await.contains("event: replaced"));
         assert!(oldest.is_over().await);
     }
-    assert_eq!(viewer.events(&path, None).await.status, 200, "somebody else has room");
+    assert_eq!(viewer.events(&path, None).await.status, 200, "another operator has room");
     let looks = || house.store.faults().calls("OtpHistory::newest");
     let before = looks();
     tokio::time::sleep(Duration::from_secs(10)).await;

@@ -102,7 +102,11 @@ async fn what_was_asked_for_one_thing_answers_no_other() {
         house.stranger().question(ASK).await,
     );
     assert_eq!(house.stranger().come_in(&mine, b"laptop", b"right", 2).await.status, 403);
-    assert_eq!(other.add(&mine, PASSWORD, b"right").await.status, 422, "somebody else's");
+    assert_eq!(
+        other.add(&mine, PASSWORD, b"right").await.status,
+        422,
+        "a passkey of another operator"
+    );
     assert_eq!(other.add(&anybody, PASSWORD, b"right").await.status, 422);
 }
 

@@ -129,7 +129,7 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
         let otp = scene.issued_first().await;
         scene.report(Reported::Seen(Box::new(otp.clone())), &otp).await;
     };
-    assert_eq!(scene.trips(sent).await - first, 1, "the report of whoever has just begun it");
+    assert_eq!(scene.trips(sent).await - first, 1, "the report of the process that began it");
     let reported = async || {
         let otp = scene.issued_first().await;
         scene.report(Reported::Id(otp.world.project, otp.id), &otp).await;

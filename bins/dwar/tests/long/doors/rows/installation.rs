@@ -4,7 +4,7 @@ use dwar_operator::Action;
 use serde_json::Value;
 
 const DOCTOR: &str = "`dwar doctor` shows them, whose answer is about more";
-const AT_THE_MACHINE: &str = "keys are the business of whoever has the machine, or of a program";
+const AT_THE_MACHINE: &str = "keys are managed on the machine, or by a program";
 
 pub fn audit() -> Row {
     Row {

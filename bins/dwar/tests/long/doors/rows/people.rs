@@ -85,7 +85,7 @@ pub fn change() -> Row {
             let fields = [("project", it.project()), ("role", "member"), ("confirmed", "yes")];
             form(format!("/team/{}/access", it.id()?), &fields)
         }]),
-        cli: Door::None("somebody with the machine removes an operator and invites them anew"),
+        cli: Door::None("an operator of the machine removes an operator and invites them again"),
     }
 }
 
@@ -94,8 +94,8 @@ pub fn reset() -> Row {
         about: About::Operator,
         entry: Entry::Always(Action::OperatorReset),
         wrong: UNKNOWN,
-        api: Door::None("whoever could do this by a token could become anybody"),
-        pages: Door::None("whoever could do this from a page could become anybody"),
+        api: Door::None("a token that could do this could take over any account"),
+        pages: Door::None("a page that could do this would allow taking over any account"),
         cli: Door::Ways(vec![|it| {
             cli("operator reset", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
