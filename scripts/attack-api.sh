@@ -100,7 +100,7 @@ attack_both() (
 )
 
 if ! install_schemathesis; then
-    leave_out "everything; python3 with venv and an index of packages are wanted"
+    leave_out "everything; python3 with venv and an index of packages are needed"
     exit 0
 fi
 attack_both SQLite sqlite://dwar.db >"$scratch/SQLite.out" 2>&1 &
@@ -112,7 +112,7 @@ if [ -n "$postgres" ]; then
     attack_both PostgreSQL "postgres://dwar@127.0.0.1:$port/postgres" >"$scratch/PostgreSQL.out" 2>&1 &
     attacks_running+=" $!"
 else
-    leave_out "PostgreSQL; its programs are wanted"
+    leave_out "PostgreSQL; its programs are needed"
 fi
 failed=0
 for one in $attacks_running; do wait "$one" || failed=1; done

@@ -8,7 +8,7 @@
 #
 #   BENCH_DWAR        a binary to measure in place of a `dist` build
 #   BENCH_SCRATCH     where to put databases, if not in the folder for temporary files
-#   BENCH_SQLITE=0    leaves SQLite away
+#   BENCH_SQLITE=0    leaves SQLite out
 #   BENCH_PORT        where the dashboard listens, 18099; the API one below
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -42,7 +42,7 @@ if [ -z "$mdbook" ]; then
     mdbook=$(find_mdbook)
 fi
 if [ -z "$mdbook" ]; then
-    echo "build-book.sh: !!! LEFT OUT: the book; it wants mdbook $version !!!"
+    echo "build-book.sh: !!! LEFT OUT: the book; it needs mdbook $version !!!"
     [ -z "${CI:-}" ] || exit 1
     exit 0
 fi

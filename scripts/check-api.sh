@@ -14,7 +14,7 @@ oasdiff=$target/test-tools/oasdiff-$version/oasdiff
 if [ ! -x "$oasdiff" ]; then
     if ! command -v go >/dev/null ||
         ! GOBIN=$(dirname "$oasdiff") go install "github.com/oasdiff/oasdiff@$version" 2>/dev/null; then
-        echo "check-api.sh: !!! LEFT OUT: whether the API breaks its clients; go and its proxy are wanted !!!"
+        echo "check-api.sh: !!! LEFT OUT: whether the API breaks its clients; go and its proxy are needed !!!"
         [ -z "${CI:-}" ]
         exit
     fi

@@ -3,7 +3,7 @@
 #
 # An edge goes from a file that names an item (in a `use` or in code, by crate::, super::, self::, a child or an
 # imported module) to the file that defines it, however many re-exports lie between. `mod child;` and `pub use` are
-# no edges: they say where things are and need nothing of them. Calls of methods are not seen.
+# not edges: they say where things are and need nothing of them. Calls of methods are not seen.
 #
 # usage: check-circles.sh [CRATE_FOLDER...], in place of all crates
 set -euo pipefail
@@ -106,7 +106,7 @@ class Module:
 
 
 def circles(needs):
-    """Strongly connected files, by what each reaches."""
+    """Groups of files each of which reaches all others of its group."""
     reach = {}
     for start in needs:
         found, next_ones = set(), [start]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Proves who may depend on whom (docs/architecture.md): looks at what each crate really links.
+# Proves the rules of dependencies (docs/architecture.md): looks at what each crate really links.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# What a crate links by itself, not with what the rest of the workspace asks for.
+# The crates that a crate links when it is built alone.
 unset CARGO_RESOLVER_FEATURE_UNIFICATION
 
 failed=0
@@ -33,10 +33,10 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         others=$(tr ' ' '\n' <<<"$domain" | grep -vx "$crate")
         never "$crate" $frameworks $others dwar-app dwar-console $adapters
     done
-    # The steps of a login are said over the aggregates, which know nothing of them.
+    # The steps of a login use the aggregates, which know nothing of them.
     never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-app dwar-console $adapters
     for crate in dwar-kernel $domain; do never "$crate" dwar-login; done
-    # Whoever embeds or serves logins meets no operator, audit log or figure.
+    # Logins, embedded or served, depend on no operator, audit log or figure.
     console="dwar-operator dwar-activity dwar-console"
     never dwar-app $frameworks $console $adapters
     never dwar-http $console
@@ -58,12 +58,12 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         *) never "$crate" dwar-sql dwar-turns ;;
         esac
     done
-    # What the SQL stores share has rows and no database: who runs which statement is theirs.
-    # What both HTTP adapters say the same way knows no use case.
+    # The code that the SQL stores share has rows and no database: each store runs its own statements.
+    # The code that both HTTP adapters share knows no use case.
     never dwar-wire dwar-app dwar-console $domain diesel josekit openssl $adapters
-    # How work waits is the same whatever the work is.
+    # Queues do not depend on the kind of work.
     never dwar-turns $frameworks dwar-kernel $domain dwar-app dwar-console $adapters
-    # What is checked or called from outside has nothing of the inside.
+    # Clients and checks from outside share no code with the service.
     for crate in dwar-history dwar-client; do
         never "$crate" dwar-kernel dwar-app dwar-console dwar-testkit $domain $adapters
     done

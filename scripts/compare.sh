@@ -13,8 +13,8 @@
 #   COMPARE_CLIENTS   how many connections ask at once (32)
 #   COMPARE_INSTANCES how many instances share one database where there are several (2)
 #   COMPARE_SESSIONS  how many sessions are on record where many are validated (10000)
-#   COMPARE_ONLY      words, separated by commas: measure whom one of them names, and
-#   COMPARE_PHASES    likewise what is measured; everybody and everything if not set
+#   COMPARE_ONLY      words, separated by commas: measure only the contestants that one of them names
+#   COMPARE_PHASES    likewise for phases; without these, all contestants and phases
 #   COMPARE_RESULTS   a folder that gets all figures as benchmark.json and a picture of them
 set -euo pipefail
 cd "$(dirname "$0")/.."

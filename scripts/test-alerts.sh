@@ -20,7 +20,7 @@ has_prometheus() {
 
 has_prometheus || apt_install_unstarted --no-install-recommends prometheus
 if ! has_prometheus; then
-    echo "test-alerts.sh: !!! LEFT OUT: everything; the package prometheus is wanted !!!"
+    echo "test-alerts.sh: !!! LEFT OUT: everything; the package prometheus is needed !!!"
     [ -z "${CI:-}" ]
     exit
 fi

@@ -56,7 +56,7 @@ has() {
     local part=$1 program
     shift
     for program in "$@"; do
-        command -v "$program" >/dev/null || { leave_out "the tests of clients/$part; $program is wanted"; return 1; }
+        command -v "$program" >/dev/null || { leave_out "the tests of clients/$part; $program is needed"; return 1; }
     done
 }
 
@@ -242,7 +242,7 @@ CHROMIUM=$(find_browser)
 export CHROMIUM
 [ -n "$CHROMIUM" ] || leave_out "the form and the Express example in Chromium"
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null || {
-    leave_out "every client; node 20 is wanted"
+    leave_out "every client; node 20 is needed"
     exit 0
 }
 go="" rust="" python=""
@@ -274,7 +274,7 @@ fi
 ! has php php || if [ -e /usr/share/php/Illuminate/autoload.php ]; then
     job "php" test_php
 else
-    leave_out "the Laravel example; Laravel is wanted"
+    leave_out "the Laravel example; Laravel is needed"
 fi
 job "first login in typescript" first_login typescript
 [ -z "$python" ] || job "first login in python" first_login python

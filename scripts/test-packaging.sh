@@ -55,7 +55,7 @@ apt_install "${packages[@]}"
 
 check_files
 if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap lintian strace buildah systemd-analyze >/dev/null; then
-    leave_out "package and container; root on Debian is wanted, with ${packages[*]}"
+    leave_out "package and container; root on Debian is needed, with ${packages[*]}"
     exit 0
 fi
 
@@ -64,7 +64,7 @@ if [ -n "$postgres" ]; then
     port=$(free_port)
     start_postgres "$postgres" "$scratch/pg" "$port" "-c fsync=off"
 else
-    leave_out "packages on PostgreSQL; its programs are wanted"
+    leave_out "packages on PostgreSQL; its programs are needed"
 fi
 test_package
 test_system_calls

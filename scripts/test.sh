@@ -93,7 +93,7 @@ build() {
     cargo test --locked --no-run --message-format=json-render-diagnostics "${wanted[@]}" "${options[@]}" >"$scratch/built"
     mapfile -t programs < <(jq -r 'select(.executable and .target.kind == ["bin"] and (.profile.test | not)) |
         "CARGO_BIN_EXE_\(.target.name)=\(.executable)"' "$scratch/built")
-    # What takes longest comes first: those that are no unit tests, and of these the largest.
+    # The slowest first: integration tests before unit tests, and large programs before small ones.
     mapfile -t binaries < <(for unit in false true; do
         jq -r "select(.executable and .profile.test and (.target.kind != [\"test\"]) == $unit).executable" "$scratch/built" |
             xargs -r ls -S
@@ -111,7 +111,7 @@ start_tests() {
     done
 }
 
-# What may not share the machine.
+# Tests that need the machine for themselves.
 test_alone() {
     local binary tests
     for binary in "${binaries[@]}"; do
@@ -141,7 +141,7 @@ start_histories() {
     if [ -n "$(find_postgres)" ]; then
         job "histories, PostgreSQL" ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
     else
-        left_out+=("the history checker on PostgreSQL; it wants its programs")
+        left_out+=("the history checker on PostgreSQL; it needs its programs")
     fi
 }
 
@@ -196,7 +196,7 @@ build
 # Most of them wait for a part of their time.
 at_once=$(($(nproc) + 1))
 [ -n "$all$chosen" ] || start_browser
-# Who names a test wants to see what it says.
+# A run of named tests shows what they print.
 jobs_shown=$chosen
 start_tests
 if [ -n "$all" ] && [ -z "$chosen" ]; then

@@ -1,12 +1,11 @@
 -- :count requests, the newest :age ms old and the oldest :span ms older, and what comes with them; see measure.mjs, which drops the
--- indexes of the large tables before and makes them anew after. What follows the first line of
--- dashes is written by a session of its own, as is what follows each other one; what stands before
--- the first is for all of them.
+-- indexes of the large tables before and makes them again after. Lines of dashes divide this file: the
+-- first part runs in every session, and each later part is written by a session of its own.
 SET synchronous_commit = off;
 -- No triggers and no checks of foreign keys.
 SET session_replication_role = replica;
--- The number that was sent a code before, and whose project. Ledgers go on from a thousand entries, or
--- from what there are. Sessions lie among those that are there, if there are any.
+-- The number that was sent a code before, and whose project. Ledgers continue after their last
+-- entry, or after a thousand. The times of sessions are among those of the existing sessions, if there are any.
 CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index AS popular, phone_sealed,
     (extract(epoch FROM created_at)::bigint * 1000) AS now,
     (SELECT greatest(1000, max(entries)) FROM wallets) AS entries, low, width

@@ -10,8 +10,8 @@ CREATE TEMP TABLE pairs (n integer PRIMARY KEY, b blob NOT NULL);
 CREATE TEMP TABLE others AS
     WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 199)
     SELECT i, :fixed(8000, i) AS id FROM n;
--- The number that was sent a code before, and whose project. Ledgers go on from a thousand entries, or
--- from what there are.
+-- The number that was sent a code before, and whose project. Ledgers continue after their last
+-- entry, or after a thousand.
 CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index, phone_sealed,
     CAST(strftime('%s', 'now') AS integer) * 1000 AS now,
     (SELECT max(1000, max(entries)) FROM wallets) AS entries FROM otps LIMIT 1;

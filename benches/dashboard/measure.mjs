@@ -35,7 +35,7 @@ async function counted(service) {
   }
 }
 
-/** What stands for the names in braces. */
+/** The values for the names in braces. */
 async function known(service) {
   const found = (text, pattern) => {
     const match = text.match(pattern);

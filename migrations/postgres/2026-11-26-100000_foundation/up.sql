@@ -1,4 +1,4 @@
--- Every tenant's row carries project_id and, where the two worlds differ, mode.
+-- Every tenant's row carries project_id and, where live and test differ, mode.
 -- Phone numbers are here only as blind index (keyed digest) and sealed (AES-256-GCM).
 --
 -- Tables that sends and logins write to have few checks and no foreign keys. Every statement that writes
@@ -31,7 +31,7 @@ CREATE TABLE projects (
     low_balance        bigint,
     -- since when its API keys are refused; NULL while it is in use
     archived_at        timestamptz,
-    -- whether codes of somebody else are delivered for it (`POST /v1/otp/relay`), by mode
+    -- whether codes of other systems are delivered for it (`POST /v1/otp/relay`), by mode
     relay_live         boolean NOT NULL DEFAULT false,
     relay_test         boolean NOT NULL DEFAULT false,
     -- whether live tokens name an issuer of its own, what they say beside the claims of every token, a line
@@ -83,8 +83,8 @@ CREATE TABLE signing_keys (
     published_until timestamptz
 );
 
--- By what the master keys and the lookup key of this database are recognised: digests that are derived
--- from them and tell nothing about them. A row for each master key that has encrypted something here, the
+-- Check values of the master keys and the lookup key of this database: digests that are derived
+-- from the keys and reveal nothing about them. A row for each master key that has encrypted something here, the
 -- one in use with the highest turn, and one for the lookup key.
 CREATE TABLE key_checks (
     check_value bytea PRIMARY KEY CHECK (length(check_value) = 32),
@@ -334,7 +334,7 @@ CREATE TABLE wallet_holds (
     project_id uuid NOT NULL,
     amount     bigint NOT NULL CHECK (amount >= 0),
     held_since timestamptz NOT NULL,
-    -- whether the request that it is for delivers a code of somebody else
+    -- whether its request delivers a code of another system
     relayed    boolean NOT NULL DEFAULT false
 );
 
@@ -417,7 +417,7 @@ CREATE TRIGGER ledger_closings_no_truncate BEFORE TRUNCATE ON ledger_closings
     FOR EACH STATEMENT EXECUTE FUNCTION guard_ledger_closing();
 
 -- Entries leave only into the closing that they were exported for, which takes them in the same statement: so the
--- sums of the ledger are the same before and after, whoever deletes.
+-- sums of the ledger are the same before and after each deletion.
 CREATE FUNCTION close_ledger_entries() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     leaving bigint;
@@ -758,7 +758,7 @@ BEGIN
 END
 $$;
 
--- The feed of a world, as of the last sweep: how many events it holds up to one of them, and the last one that left it.
+-- The feed of a project and mode, as of the last sweep: how many events it holds up to one of them, and the last one that left it.
 CREATE TABLE event_feeds (
     project_id          uuid NOT NULL REFERENCES projects (id),
     mode                text NOT NULL CHECK (mode IN ('live', 'test')),
@@ -809,7 +809,7 @@ CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = '
 
 -- Figures
 
--- What was sent and what became of it, per project, world, stretch of time and provider; counted
+-- What was sent and what became of it, per project, mode, stretch of time and provider; counted
 -- from the tables above. What was charged is in paise, times are histograms: to the verification and
 -- to the phone. Sends for which no provider was asked have neither channel nor provider: ''.
 CREATE TABLE figures (
@@ -831,7 +831,7 @@ CREATE TABLE figures (
     delivery_times bytea NOT NULL,
     -- why messages failed and sends were refused, such as 'timeout 12,balance 3'
     causes         text NOT NULL,
-    -- those of codes of somebody else: they are verified elsewhere, so rates leave them out
+    -- those of codes of other systems: they are verified elsewhere, so rates leave them out
     relay_attempts bigint NOT NULL DEFAULT 0,
     relays         bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
@@ -967,7 +967,7 @@ CREATE TABLE admin_tokens (
 );
 CREATE INDEX admin_tokens_by_end ON admin_tokens (expires_at);
 
--- Who changed what. Refers to nothing: it outlives what it is about.
+-- Who changed what. Refers to no row: entries outlive their subjects.
 CREATE TABLE audit_entries (
     id           uuid PRIMARY KEY,
     happened_at  timestamptz NOT NULL,
