@@ -43,7 +43,7 @@ def faults_of_alerts():
         if f"runbook: docs/runbooks.md#{name.lower()}" not in rule:
             yield f"{name} does not name its heading in {RUNBOOKS.name}"
     for name in set(headings) - alerts().keys():
-        yield f"{RUNBOOKS.name} is about {name}, which is no alert"
+        yield f"{RUNBOOKS.name} has a section on {name}, which is not an alert"
 
 
 def panels(dashboard):
@@ -67,10 +67,10 @@ def faults_of_dashboard():
             for y in range(place["y"], place["y"] + place["h"]):
                 other = taken.setdefault((x, y), panel["title"])
                 if other != panel["title"]:
-                    yield f"{panel['title']} lies over {other}"
+                    yield f"{panel['title']} covers {other}"
     for panel in panels(dashboard):
         if not panel.get("description"):
-            yield f"{panel['title']}: says nothing of what it shows"
+            yield f"{panel['title']}: has no description"
         if "unit" not in panel["fieldConfig"]["defaults"]:
             yield f"{panel['title']}: has no unit"
         sources = [panel["datasource"], *(target["datasource"] for target in panel["targets"])]

@@ -128,7 +128,7 @@ def login_hook():
 
 
 def real(operation, case):
-    """Changes a request so that it is about something that exists."""
+    """Changes a request so that it names something that exists."""
     if operation in ("verifyOtp", "checkOtp"):
         case.body = code()
     elif operation in ("validateSession", "logoutSession"):

@@ -175,7 +175,7 @@ test("the page of a provider shows what it answered, asks it now, and sends a co
   await sendTest("12");
   await page.waitForSelector("#phone-error");
   assert.deepEqual(asked, []);
-  await sound(house, "a number that is none");
+  await sound(house, "not a number");
   answers.text = 401;
   await sendTest("98765 43210");
   await page.waitForSelector('.notice.bad:has-text("The provider did not accept it")');

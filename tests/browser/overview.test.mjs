@@ -75,7 +75,7 @@ test("the switch of modes needs no script", async () => {
   await plain.close();
 });
 
-test("the first steps are ticked by what happened", async () => {
+test("a first step is ticked when it happened", async () => {
   const { page } = house;
   await page.goto(`${project}/overview`);
   assert.match(await page.textContent(".first-steps"), /0 of 5 done/);
@@ -132,7 +132,7 @@ everywhere("counts are bars, with their values under the pointer and by the keyb
   const routes = page.locator("table", { hasText: "By channel and provider" });
   assert.match(await routes.textContent(), /1 of 1/);
   for (const part of ["dl.figures", ".numbers", ".overview table:last-of-type"]) {
-    assert.doesNotMatch((await page.locator(part).allTextContents()).join(), /100.*%/, "one of one is no percentage");
+    assert.doesNotMatch((await page.locator(part).allTextContents()).join(), /100.*%/, "one of one is not shown as a percentage");
   }
 });
 

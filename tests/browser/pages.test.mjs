@@ -100,7 +100,7 @@ at("the audit log is filtered by who and what, and shows what was before and is 
   await page.waitForSelector("text=No changes match");
 });
 
-at("whoever verified a code is listed, and a story leads to their sessions", async (page) => {
+at("a person who verified a code is listed, and a story leads to their sessions", async (page) => {
   await page.goto(`${project}/playground`);
   await step(page, "send");
   await page.click(".autofill");

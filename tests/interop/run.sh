@@ -17,7 +17,7 @@ fi
 . "$(dirname "$0")/lib.sh"
 DWAR_URL=${1%/}
 
-# A sandbox number that is none of the magic ones, and seldom the same twice: numbers have limits.
+# A sandbox number without magic, and seldom the same twice: numbers have limits.
 login=$(login "$2" 900000$((1000 + RANDOM % 9000)))
 token=$(jq -r .access_token <<<"$login")
 claims=$(part "$token" 2)
