@@ -172,7 +172,7 @@ func refusal(response *http.Response, body []byte) *Error {
 		Error string `json:"error"`
 		Code  Code   `json:"code"`
 	}
-	// What cannot be read leaves the code empty, which is none of the service.
+	// A body that cannot be read leaves the code empty; the service has no empty code.
 	_ = json.Unmarshal(body, &refused)
 	if response.StatusCode >= 400 && serviceCodes[refused.Code] {
 		failure.Code, failure.Message = refused.Code, cmp.Or(refused.Error, "the service refused")

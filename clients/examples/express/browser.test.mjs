@@ -56,7 +56,7 @@ function post(page, step, body) {
   );
 }
 
-test("somebody who is logged in by the test is logged in", async () => {
+test("a person whom the test logs in is logged in", async () => {
   const phone = "9876543210";
   const { identityId } = await dwar.logIn(phone);
   const context = await browser.newContext({ storageState: await dwar.storageState(phone, site) });

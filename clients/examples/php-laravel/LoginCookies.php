@@ -18,7 +18,7 @@ final class LoginCookies
         foreach ($origins as $origin) {
             $host = '[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?';
             if (!preg_match("~^(https://$host|http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?)$~D", $origin)) {
-                throw new \InvalidArgumentException("$origin is no origin such as https://shop.example");
+                throw new \InvalidArgumentException("$origin is not an origin such as https://shop.example");
             }
         }
         if ($origins === []) {

@@ -32,7 +32,7 @@ foreach ($of as $case => $found) {
     }
 }
 if (LoginController::network(null) !== null) {
-    $failed[] = 'nothing is no address';
+    $failed[] = 'an empty text is not an address';
 }
 echo $failed === [] ? "ok      addresses\n" : 'not ok  addresses: ' . implode(', ', $failed) . "\n";
 exit($failed === [] ? 0 : 1);

@@ -84,7 +84,7 @@ test("a Request is taken, and a stream", async () => {
   assert.deepEqual(answer, [200, "for tea"]);
 });
 
-test("whoever is logged in is only fetched", async () => {
+test("with a session there is one fetch only", async () => {
   isLive = true;
   assert.deepEqual(await run(() => seen(fetchWithLogin("/orders"))), [200, "for nobody"]);
   assert.deepEqual(asked, ["GET /orders"]);

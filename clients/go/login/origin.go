@@ -35,7 +35,7 @@ func originFault(origin string) string {
 	case strings.HasPrefix(origin, "capacitor:"), strings.HasPrefix(origin, "ionic:"):
 		return "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp"
 	case parts == nil, parts[1] == "https" && parts[3] == "443", parts[1] == "http" && parts[3] == "80":
-		return "is no origin as browsers send it, such as https://shop.example"
+		return "is not an origin as browsers send it, such as https://shop.example"
 	case parts[1] == "http" && !isLoopback(parts[2]):
 		return "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000"
 	}

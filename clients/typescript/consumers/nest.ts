@@ -21,7 +21,7 @@ class MeController {
   }
 }
 
-/** Nobody can say who asks: that is no 401. */
+/** The caller cannot be identified now, which is not a 401. */
 @Catch(DwarError)
 class DwarFilter implements ExceptionFilter<DwarError> {
   catch(error: DwarError, host: ArgumentsHost) {

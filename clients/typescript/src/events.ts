@@ -65,7 +65,7 @@ function parse(id: string, body: Bytes): DwarEvent {
   } catch {
     // Refused below, like every value that is not an object.
   }
-  throw unauthenticated("it is no JSON object");
+  throw unauthenticated("it is not a JSON object");
 }
 
 function header({ headers }: SignedRequest, name: string): string {

@@ -138,7 +138,7 @@ function pairOf(pair: string): StoredTokens {
   } catch {
     // Refused below, without quoting the stored text.
   }
-  throw new DwarError("SESSION_EXPIRED", "what is stored is no token pair");
+  throw new DwarError("SESSION_EXPIRED", "the store has something other than a token pair");
 }
 
 function isText(value: unknown): boolean {

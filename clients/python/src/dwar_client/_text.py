@@ -21,7 +21,7 @@ def json_object(text: str | bytes) -> Answer:
 
 
 def _no_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def from_base64url(text: str) -> bytes:

@@ -37,7 +37,7 @@ fn fault(origin: &str) -> Option<&'static str> {
         _ => false,
     };
     if !is_written_so || !is_host(host) || !port.is_none_or(is_port) {
-        return Some("is no origin as browsers send it, such as https://shop.example");
+        return Some("is not an origin as browsers send it, such as https://shop.example");
     }
     (scheme == "http" && !is_loopback(host)).then_some(
         "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000",

@@ -55,7 +55,7 @@ export default {
     asks(world.gateway);
   },
 
-  "fields of an app that are no text are empty": async (world) => {
+  "fields of an app that are not text are empty": async (world) => {
     for (const value of [null, 5, {}, ["x"], true]) {
       const app = world.app();
       const guess = { phone: world.phone(), code: "123456", otp_id: value };

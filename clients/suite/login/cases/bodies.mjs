@@ -17,7 +17,7 @@ export default {
       assert.equal((await post(world, "logout", "{}", { "Content-Type": type })).status, 204);
   },
 
-  "what is no JSON object is refused": async (world) => {
+  "anything but a JSON object is refused": async (world) => {
     for (const body of ["", "{", "[]", "null", '"x"', "5", "{}{}", "phone=9876543210", Buffer.from([0x7b, 0xff, 0x7d])])
       for (const step of STEPS) refused(await post(world, step, body), 400, "INVALID_REQUEST");
     asks(world.gateway);
@@ -53,7 +53,7 @@ export default {
     asks(world.gateway);
   },
 
-  "deep and odd JSON is no fault": async (world) => {
+  "deep and odd JSON does not count as a fault": async (world) => {
     const deep = `${'{"a":'.repeat(2000)}1${"}".repeat(2000)}`;
     for (const body of [
       deep,
@@ -67,7 +67,7 @@ export default {
       }
   },
 
-  "odd cookies are no fault": async (world) => {
+  "odd cookies do not count as a fault": async (world) => {
     const browser = world.browser();
     for (const cookie of ["", ";;;", "=", "__Host-dwar_refresh", "__Host-dwar_refresh=", 'a="b; c', "x".repeat(4000)]) {
       refused(await browser.post("refresh", {}, { Cookie: cookie }), 401, "SESSION_EXPIRED");

@@ -42,14 +42,14 @@ export default {
       world.gateway.reset();
     }),
 
-  "the limit of the key is no limit of the person": (world) =>
+  "the limit of the key is not a limit of the person": (world) =>
     everyCall(world, async (call) => {
       world.gateway.fail(refusal(429, "RATE_LIMITED", { "Retry-After": "59" }));
       retryAfter(unavailable(await call()), 59, 59);
       world.gateway.reset();
     }),
 
-  "a key that is refused is no logout": (world) =>
+  "a refused key logs nobody out": (world) =>
     everyCall(world, async (call) => {
       world.gateway.fail(refusal(401, "INVALID_API_KEY"));
       const answer = unavailable(await call());
@@ -58,7 +58,7 @@ export default {
       world.gateway.reset();
     }),
 
-  "what is no answer of the service is a fault": (world) =>
+  "an answer that is not from the service is a fault": (world) =>
     everyCall(world, async (call) => {
       world.gateway.fail({ status: 502, headers: { "Content-Type": "text/html" }, body: "<h1>Bad gateway</h1>" });
       unavailable(await call());

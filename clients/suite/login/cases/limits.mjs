@@ -34,7 +34,7 @@ export default {
     assert.equal((await send(world, world.browser())).status, 200);
   },
 
-  "forty sends at once are no way around it": async (world) => {
+  "forty sends at once do not get around it": async (world) => {
     const browser = world.browser();
     const answers = await Promise.all(Array.from({ length: 40 }, () => send(world, browser)));
     assert.equal(answers.filter(({ status }) => status === 200).length, CODES);

@@ -57,7 +57,7 @@ export default {
     asks(world.gateway);
   },
 
-  "a refresh token that is none clears the cookies": async (world) => {
+  "a malformed refresh token clears the cookies": async (world) => {
     const { browser } = await world.loggedIn();
     browser.cookies.set(REFRESH, "svc_rt_x");
     setsCookies(refused(await browser.post("refresh"), 401, "SESSION_EXPIRED"), CLEARED);

@@ -88,7 +88,7 @@ export default {
       refused(await browser.post("verify", { phone, code }), 422, "INVALID_OTP_CODE");
   },
 
-  "a phone that is none is refused before its code": async (world) => {
+  "a malformed phone is refused before its code": async (world) => {
     const { browser } = await asked(world);
     for (const phone of ["", "x", null, 5])
       refused(await browser.post("verify", { phone, code: 1 }), 422, "INVALID_PHONE");

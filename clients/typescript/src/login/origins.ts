@@ -24,7 +24,7 @@ function faultOf(origin: string): string | undefined {
   if (/^(capacitor|ionic):/.test(origin))
     return "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp";
   const [, scheme, host = ""] = ORIGIN.exec(origin) ?? [];
-  if (!scheme) return "is no origin as browsers send it, such as https://shop.example";
+  if (!scheme) return "is not an origin as browsers send it, such as https://shop.example";
   if (scheme === "http" && !isLoopback(host))
     return "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000";
   return undefined;

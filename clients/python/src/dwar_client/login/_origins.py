@@ -31,7 +31,7 @@ def _fault(origin: str) -> str | None:
         return "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp"
     parts = _ORIGIN.fullmatch(origin)
     if not parts:
-        return "is no origin as browsers send it, such as https://shop.example"
+        return "is not an origin as browsers send it, such as https://shop.example"
     if parts[1] == "http" and not is_loopback(parts[2]):
         return "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000"
     return None

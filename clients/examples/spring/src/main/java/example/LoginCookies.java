@@ -28,7 +28,7 @@ final class LoginCookies {
     LoginCookies(List<String> origins) {
         for (String origin : origins) {
             if (!ORIGIN.matcher(origin).matches()) {
-                throw new IllegalArgumentException(origin + " is no origin such as https://shop.example");
+                throw new IllegalArgumentException(origin + " is not an origin such as https://shop.example");
             }
         }
         if (origins.isEmpty()) {
