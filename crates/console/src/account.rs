@@ -104,7 +104,7 @@ impl ManageAccount {
     }
 
     /// The offer with the secret that the page sent back, to be shown again after a wrong code; `None` if the
-    /// text is no secret.
+    /// text is not a secret.
     pub fn offer_again(&self, operator: &Operator, secret: &str) -> Option<TotpOffer> {
         Some(TotpOffer::of(secret.parse().ok()?, operator))
     }

@@ -115,7 +115,7 @@ async fn listen(
     }
 }
 
-/// A message whose length stands behind a `tag` of so many bytes.
+/// Reads a message: a tag of `tag` bytes, the length, the body.
 async fn message(client: &mut OwnedReadHalf, tag: usize) -> io::Result<Vec<u8>> {
     let mut message = vec![0; tag + 4];
     client.read_exact(&mut message).await?;

@@ -360,8 +360,7 @@ async fn what_cannot_be_restored_changes_nothing() {
     let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000')";
     open(&copy("newer.db")).execute(newer, []).unwrap();
     open(&file(&world, "alien.db")).execute("CREATE TABLE notes (text text)", []).unwrap();
-    std::fs::write(file(&world, "text.db"), "a text that is no database at all".repeat(99))
-        .unwrap();
+    std::fs::write(file(&world, "text.db"), "a text and not a database".repeat(99)).unwrap();
     std::fs::write(file(&world, "empty.db"), "").unwrap();
 
     let before = std::fs::read(file(&world, "dwar.db")).unwrap();

@@ -200,7 +200,7 @@ fn a_key_of_the_wrong_kind_or_place_is_wrong_usage() {
     let (here, phone) = ("http://127.0.0.1:9", &["--live", "9876543210"][..]);
     for (url, key, more, sentence) in [
         (here, "", &[][..], "DWAR_KEY is not set"),
-        (here, "secret", &[], "DWAR_KEY is no API key"),
+        (here, "secret", &[], "DWAR_KEY is not an API key"),
         (here, &project.live, &[], "DWAR_KEY is a live key"),
         (here, &project.test, phone, "DWAR_KEY is a test key"),
         (here, &project.live, &["--live", "1234567890"], "not a valid Indian mobile number"),

@@ -35,7 +35,7 @@ async fn execute(url: &str, sql: &str) {
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believed() {
     let Some(servers) = Servers::start() else {
-        eprintln!("!!! LEFT OUT: it wants the programs initdb and pg_basebackup of PostgreSQL !!!");
+        eprintln!("!!! LEFT OUT: it needs the programs initdb and pg_basebackup of PostgreSQL !!!");
         return;
     };
     execute(&servers.url(&[FIRST], "postgres"), "CREATE DATABASE dwar").await;

@@ -244,7 +244,7 @@ mod tests {
         }
         let all = PAGES.map(|(name, text)| (name, draw(name, text).content.into_string()));
         for (name, shown) in &all {
-            assert!(wanted.contains(name), "{name} is no page of the book");
+            assert!(wanted.contains(name), "{name} is not a page of the book");
             for link in shown.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
                 let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
                 let there = path.strip_prefix("/help/").unwrap_or(name);

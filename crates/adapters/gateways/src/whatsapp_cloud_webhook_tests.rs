@@ -192,7 +192,7 @@ fn what_is_authentic_but_no_status_gives_none_and_garbage_is_unreadable() {
             change("calls", json!({ "statuses": [status("read")] })),
             Ok(0),
         ),
-        ("a value that is none", change("messages", json!(7)), Ok(0)),
+        ("a value that is not an object", change("messages", json!(7)), Ok(0)),
         ("no entries", json!({ "entry": [] }).to_string(), Ok(0)),
         ("not the shape", json!({ "hello": "world" }).to_string(), Err(WebhookError::Unreadable)),
         ("not JSON", "statuses=1".to_owned(), Err(WebhookError::Unreadable)),

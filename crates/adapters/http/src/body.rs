@@ -75,7 +75,7 @@ impl ApiCall {
         pairs.sort();
         let refused = |sentence: &str| ApiError::from(ErrorCode::InvalidRequest).saying(sentence);
         if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
-            return Err(refused("A parameter of the form is there twice."));
+            return Err(refused("A parameter of the form is given twice."));
         }
         let given = pairs.into_iter().find(|(named, value)| named == name && !value.is_empty());
         given.map(|(_, value)| value).ok_or_else(|| refused(&format!("The form lacks {name}.")))

@@ -77,7 +77,7 @@ pub struct Waiting {
     pub due_at: Timestamp,
 }
 
-/// An event in the feed of its world.
+/// An event in the feed of its project and mode.
 #[derive(Clone, Debug)]
 pub struct Fed {
     pub number: u64,

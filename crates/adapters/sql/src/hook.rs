@@ -54,8 +54,8 @@ pub struct ChangedHook {
 }
 
 impl ChangedHook {
-    /// The changed columns; `None` if there are none, because an update without columns is no valid
-    /// statement.
+    /// The changed columns; `None` if there are none, because an update without columns is not
+    /// valid.
     pub fn of(change: HookChange) -> Option<Self> {
         let lifetime_seconds = change.lifetime.map(seconds);
         let mfa_lifetime_seconds = change.mfa_lifetime.map(seconds);

@@ -15,7 +15,7 @@ pub struct WaitsRow {
 }
 
 impl WaitsRow {
-    /// The project of the endpoint; an error if the column is no id.
+    /// The project of the endpoint; an error if the column is not an id.
     pub fn project(&self) -> Result<ProjectId, StoreError> {
         Row::new("webhook_endpoints", self.id).id("project_id", self.project_id)
     }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Public methods that are no use cases: steps of several use cases, and work that runs as long as the
+/// Public methods that are not use cases: steps of several use cases, and work that runs as long as the
 /// service.
 const PARTS: [&str; 7] = [
     "audit.rs: record",

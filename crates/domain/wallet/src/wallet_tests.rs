@@ -224,7 +224,11 @@ fn a_balance_that_falls_below_the_threshold_is_told_once() {
     let again = wallet.adjust(&adjustment(-1), false, at()).unwrap();
     assert_eq!(again.event.unwrap().id(), low_id(1));
     wallet.low_balance = Some(Paise(1_000));
-    assert_eq!(settle_one(&mut wallet), None, "a threshold above the balance is no crossing");
+    assert_eq!(
+        settle_one(&mut wallet),
+        None,
+        "a threshold above the balance does not count as a crossing"
+    );
 }
 
 fn settle_one(wallet: &mut Wallet) -> Option<Event> {

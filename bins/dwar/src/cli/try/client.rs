@@ -186,7 +186,7 @@ impl Answer {
     /// The text in this field of a successful answer.
     ///
     /// # Errors
-    /// The answer is no success, or has no such text.
+    /// The answer has another status than success, or no such text.
     pub fn text(&self, field: &str) -> Result<&str, Trouble> {
         let text = self.good()?.body[field].as_str();
         text.ok_or_else(|| Trouble::of(format!("no answer of Dwar: it lacks `{field}`")))
@@ -195,7 +195,7 @@ impl Answer {
     /// Checks that this field of a successful answer is `true`.
     ///
     /// # Errors
-    /// The answer is no success, or the field has another value.
+    /// The answer has another status than success, or the field another value.
     pub fn says(&self, field: &str) -> Result<(), Trouble> {
         if self.good()?.body[field] == true {
             return Ok(());

@@ -17,7 +17,7 @@ fn every_page_stands_in_the_summary_once() {
     let listed: Vec<String> = links(&summary).map(|link| format!("docs/{link}")).collect();
     let once: BTreeSet<String> = listed.iter().cloned().collect();
     assert_eq!(once, pages);
-    assert_eq!(listed.len(), once.len(), "a page stands there twice: {listed:?}");
+    assert_eq!(listed.len(), once.len(), "a page is listed twice: {listed:?}");
 }
 
 /// mdBook takes a link to a page for one to a chapter, so links from docs/ to outside may lead only

@@ -48,7 +48,7 @@ fn the_guide_names_every_port_of_a_store_and_where_it_is() {
         for port in quoted(&row[0]) {
             let file = ports.get(&port).cloned().unwrap_or_default();
             assert!(file.starts_with(&format!("crates/{domain}/")), "{port} is in {file}");
-            assert!(named.insert(port.clone()), "{port} stands there twice");
+            assert!(named.insert(port.clone()), "{port} is listed twice");
         }
     }
     assert_eq!(named, wanted);
@@ -195,7 +195,7 @@ fn every_decision_has_a_status() {
                 let by = links(&said).next().map(|link| status(&format!("docs/adr/{link}")));
                 assert!(by.is_some_and(|by| by.starts_with("accepted")), "{file}: {said:?}");
             }
-            _ => panic!("{file}: {said:?} is no status"),
+            _ => panic!("{file}: {said:?} is not a status"),
         }
     }
 }

@@ -231,7 +231,7 @@ fn numbers_of_pages_are_those_of_the_settings() {
         let mut phrase = (*phrase).to_owned();
         for (key, unit) in *stated {
             let value = settings.get(*key).copied();
-            let value = value.ok_or_else(|| format!("{key} is no setting")).unwrap();
+            let value = value.ok_or_else(|| format!("{key} is not a setting")).unwrap();
             phrase = phrase.replacen("{}", &written(value, *unit), 1);
         }
         for page in *pages {

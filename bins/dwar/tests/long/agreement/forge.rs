@@ -235,7 +235,7 @@ fn other_claims(payload: &str, other: &str, draw: &mut Draw) -> (String, String)
     if twice {
         text = text.replacen('{', &format!("{{\"{name}\":{value},"), 1);
     }
-    // The same claims again are no change.
+    // The same claims again change nothing.
     if text == payload { ("nothing".to_owned(), text) } else { (format!("{name} {value}"), text) }
 }
 

@@ -325,7 +325,7 @@ async fn a_flood_of_one_project_delays_another_by_a_few_of_its_answers(database:
         .with("DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE", "1000000")
         .with("DWAR__LIMITS__TEST__SENDS_PER_MINUTE", "0")
         .with("DWAR__LOG__LEVEL", "info,dwar::access=off,dwar_app=warn")
-        // Waits of the flood itself are no failure here.
+        // Waits of the flood itself are not failures here.
         .with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "60")
         .with("DWAR__DATABASE__TIMEOUT_MS", "30000");
     raise_descriptors();

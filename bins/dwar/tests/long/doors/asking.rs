@@ -97,12 +97,12 @@ impl Given<'_> {
         matches!(self.case, Case::Right | Case::Elsewhere).then_some(())
     }
 
-    /// Only the valid case can be expressed, and it is about no project.
+    /// Only the valid case can be expressed, and it concerns no project.
     pub fn only_right(&self) -> Option<()> {
         (self.case == Case::Right).then_some(())
     }
 
-    /// It is about no project, so there is no other one.
+    /// The request concerns no project, so it cannot name another one.
     pub fn anywhere(&self) -> Option<()> {
         (self.case != Case::Elsewhere).then_some(())
     }

@@ -2,7 +2,7 @@
 //! page in order, in one shell, with a service of their own. The output on a page is compared with
 //! the real output. Samples are parsed, and programs are compiled or run elsewhere.
 //!
-//! A block that cannot be run says why in the line above it: `<!-- not run: wants an account at Meta -->`. One that
+//! A block that cannot be run says why in the line above it: `<!-- not run: needs an account at Meta -->`. One that
 //! another test runs names its file: `<!-- run by bins/dwar/tests/flows/backups.rs -->`.
 
 mod blocks;

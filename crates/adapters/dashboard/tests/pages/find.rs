@@ -105,7 +105,7 @@ async fn a_number_is_searched_for_when_the_form_is_sent_and_under_the_limit_of_a
     let at = house.project.to_string();
     let typed = list(&support, &at, NATIONAL).await;
     assert!(typed.contains("Press Enter") && !typed.contains("<a"), "{typed}");
-    assert_eq!(searches().await, 0, "typing is no search");
+    assert_eq!(searches().await, 0, "typing does not search");
     let form = |number: &str| {
         [("q", number.to_owned()), ("project", at.clone()), ("mode", "live".to_owned())]
     };

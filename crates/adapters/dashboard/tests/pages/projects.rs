@@ -142,7 +142,7 @@ async fn many_projects_are_looked_for_by_name_and_leafed_through() {
 
     let found = owner.get("/projects?name=sHOP%20%26%200").await.body;
     assert_eq!(found.matches("class=\"tile\"").count(), 10);
-    assert!(found.contains("value=\"sHOP &amp; 0\""), "what was looked for stands in the field");
+    assert!(found.contains("value=\"sHOP &amp; 0\""), "the field keeps the words of the search");
     let all = owner.get("/projects?name=shop+%26").await.body;
     let rest = owner.get(&more(&all).unwrap()).await.body;
     assert_eq!(rest.matches("class=\"tile\"").count(), 10, "the name is kept");

@@ -182,7 +182,7 @@ async fn it_is_light_and_every_link_leads_somewhere() {
         assert!(page.len() < 100_000 && weight < 150_000, "{} of {weight} bytes", page.len());
         let ids = values(&page, "id");
         let anchors: BTreeSet<_> = ids.iter().copied().collect();
-        assert_eq!(anchors.len(), ids.len(), "an anchor is there twice: {ids:?}");
+        assert_eq!(anchors.len(), ids.len(), "an anchor is given twice: {ids:?}");
         for link in values(&page, "href") {
             match link.strip_prefix('#') {
                 Some(anchor) => assert!(anchors.contains(anchor), "{link} leads nowhere"),

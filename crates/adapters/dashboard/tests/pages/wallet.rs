@@ -95,7 +95,7 @@ async fn a_download_has_every_wanted_line_once_and_no_formula() {
         house.paid_in(house.project, 5, &format!("no {number}"), 1).await;
     }
     house.paid_in(house.project, 12_345, "=cmd|' /C calc'!A0", 3).await;
-    house.paid_in(house.other, 100, "of somebody else", 3).await;
+    house.paid_in(house.other, 100, "of another project", 3).await;
     let all = csv(&viewer, &house, "").await;
     assert!(all[0].starts_with("position,entry_id,at,kind,reference,amount_paise,held_paise,"));
     assert_eq!(all.len(), 1 + 1_203 + 2);
@@ -103,7 +103,7 @@ async fn a_download_has_every_wanted_line_once_and_no_formula() {
         all[1..].iter().map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
     assert!(positions.is_sorted_by(|one, next| one > next), "each once");
     assert!(all[1].contains(r#","'=cmd|' /C calc'!A0",12345,0,"#), "{}", all[1]);
-    assert!(!all.iter().any(|line| line.contains("somebody else")));
+    assert!(!all.iter().any(|line| line.contains("of another project")));
     let day = (START + DAY * 3).format("%Y-%m-%d");
     assert_eq!(csv(&viewer, &house, &format!("from={day}")).await.len(), 2);
     assert_eq!(csv(&viewer, &house, "kind=capture").await.len(), 1);

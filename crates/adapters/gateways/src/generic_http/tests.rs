@@ -120,7 +120,7 @@ fn does_not_even_read_settings_that_are_misspelt() {
         (
             "[answer]",
             "[answer]\nreasons = [{ status = 400, reason = \"bad\" }]",
-            "\"bad\" is no reason",
+            "\"bad\" is not a reason",
         ),
         ("url = \"https://api.example.com/send\"", "", "missing field `url`"),
     ] {

@@ -40,7 +40,7 @@ fn only_the_whole_value_of_the_header_is_taken() {
     for shown in wrong {
         assert!(!proven(&[&shown]), "{shown:?}");
     }
-    assert!(!proven(&[]) && !proven(&[&good, &good]), "absent, or there twice");
+    assert!(!proven(&[]) && !proven(&[&good, &good]), "absent, or given twice");
 }
 
 #[test]

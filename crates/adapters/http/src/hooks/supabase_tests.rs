@@ -101,7 +101,10 @@ fn everything_else_is_refused() {
         ("hexadecimal", signed("msg_1", &now, &format!("v1,{}", "ab".repeat(32)))),
         ("joined without a blank", signed("msg_1", &now, &format!("v1,AAAA,{good}"))),
         ("an empty id", signed("", &now, &signature(SECRET, "", &now, BODY))),
-        ("a time that is none", signed("msg_1", "now", &signature(SECRET, "msg_1", "now", BODY))),
+        (
+            "a time that is not a number",
+            signed("msg_1", "now", &signature(SECRET, "msg_1", "now", BODY)),
+        ),
         ("an empty time", signed("msg_1", "", &signature(SECRET, "msg_1", "", BODY))),
     ];
     for (why, at) in [

@@ -272,7 +272,7 @@ async fn a_form_is_read_as_oauth_has_it() {
         assert_eq!((reply.status, reply.code().as_str()), (400, "INVALID_REQUEST"), "{bad}");
     }
     let query = format!("{INTROSPECT}?token=good");
-    assert_eq!(app.post(&query, "").await.code(), "INVALID_REQUEST", "a query is no form");
+    assert_eq!(app.post(&query, "").await.code(), "INVALID_REQUEST", "a query is not a form");
     assert_eq!(app.post(INTROSPECT, &"a".repeat(17 * 1_024)).await.code(), "PAYLOAD_TOO_LARGE");
     let typed = |kind: &'static str| {
         let request = app.request(Method::POST, INTROSPECT).set_payload("token=good");

@@ -196,7 +196,7 @@ struct Written {
     before: Id,
     version: Id,
     verdict: Verdict,
-    /// Id of the session to begin on a right guess, if one is wanted.
+    /// Id of the session to begin on a right guess, if the caller asks for one.
     session: Option<SessionId>,
     /// The connection was lost, so the write may or may not have been kept.
     in_doubt: bool,

@@ -23,7 +23,7 @@ impl Place {
     /// do not exist.
     pub(crate) fn of(database: &Path) -> Self {
         let mut paths = vec![database.to_path_buf()];
-        // The log lies beside the file itself, so resolve a link first.
+        // The log is beside the file itself, so resolve a link first.
         if let Ok(file) = database.canonicalize() {
             paths.extend(["-wal", "-shm"].map(|suffix| beside(&file, suffix)));
         }

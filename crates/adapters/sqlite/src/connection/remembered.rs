@@ -30,7 +30,7 @@ pub(crate) enum Changes {
 /// Identifies the content of the database at the time of reading. It differs after each commit of
 /// any process, before that commit is acknowledged.
 ///
-/// This is the header by which SQLite itself tells a new reader what it may see. It lies in the
+/// This is the header by which SQLite itself tells a new reader what it may see. It is in the
 /// `-shm` file, which every process maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileSnapshot([u8; HEADER]);

@@ -66,7 +66,7 @@ pub async fn a_low_balance_is_recorded_once_per_crossing(stores: &Stores) {
     let wanted = low(scene.project, entry, (40, 50), START + seconds(1));
     assert_eq!(scene.told_events().await, [wanted]);
 
-    // Raising the threshold above the balance is no crossing, and without a threshold there is none.
+    // Raising the threshold above the balance does not count as a crossing, and without a threshold there is none.
     scene.low_under(Some(1_000)).await;
     scene.spend(5, 5).await;
     scene.credit(1_000).await;

@@ -100,7 +100,7 @@ pub fn alerts() -> Row {
             it.only_right()?;
             get("/alerts")
         }]),
-        pages: Door::None("every page shows them, above what it is about"),
+        pages: Door::None("every page shows them, above its content"),
         cli: Door::None(DOCTOR),
         ..READ
     }
@@ -109,7 +109,7 @@ pub fn alerts() -> Row {
 pub fn project_alerts() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}/alerts", it.any_project()?))]),
-        pages: Door::None("every page of the project shows them, above what it is about"),
+        pages: Door::None("every page of the project shows them, above its content"),
         cli: Door::None(DOCTOR),
         ..READ
     }

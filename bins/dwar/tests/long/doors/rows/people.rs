@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Longer than a name of an operator or a token may be.
-const LONG: &str = "a name of somebody that is longer than sixty characters may be";
+const LONG: &str = "a name that is longer than the sixty characters of the longest name";
 
 fn viewer(it: &Given<'_>) -> Value {
     json!({ "projects": [{ "project_id": it.project(), "role": "viewer" }] })
