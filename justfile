@@ -20,7 +20,11 @@ lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets -- -D warnings
 
-# who may depend on whom
+# banned words and constructions, in code and pages
+check-words:
+    ./scripts/check-words.sh
+
+# rules of dependencies
 check-dependencies:
     ./scripts/check-dependencies.sh
 
