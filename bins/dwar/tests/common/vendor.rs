@@ -60,7 +60,7 @@ pub enum Play {
 }
 
 impl Play {
-    /// Tells whether the message is sent, whatever answer the caller gets.
+    /// Tells whether the message is sent, independent of the answer to the caller.
     pub fn carries(self) -> bool {
         use Play::{Hang, NotOnChannel, Throttle, ThrottleNumber, Unauthorized, Unavailable};
         !matches!(

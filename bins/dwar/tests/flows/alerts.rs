@@ -13,7 +13,7 @@ on_both_databases! {
     a_database_that_fails_is_named_by_every_door_that_can_be_asked;
 }
 
-/// Less than this is little for the disk of a database, in MiB.
+/// Free disk space in MiB below which the alert `disk_fills` opens.
 const LITTLE: u32 = 2_048;
 
 /// Seconds since 1970 UTC.
@@ -21,7 +21,7 @@ fn now() -> u64 {
     UNIX_EPOCH.elapsed().unwrap().as_secs()
 }
 
-/// An instant, as SQL of this database says it.
+/// An instant as an SQL expression of this database.
 fn instant(database: &Database, seconds: u64) -> String {
     match database {
         Database::Postgres { .. } => format!("to_timestamp({seconds})"),
@@ -29,7 +29,7 @@ fn instant(database: &Database, seconds: u64) -> String {
     }
 }
 
-/// Lets nobody put off what is due in a table, so that no loop can claim it.
+/// Blocks updates of due times in a table, so that no loop can claim its rows.
 async fn hold_up(database: &Database, table: &str) {
     let trigger = format!(
         "CREATE TRIGGER held_up_{table} BEFORE UPDATE ON {table} FOR EACH ROW WHEN (NEW.due_at > OLD.due_at)"
@@ -53,11 +53,11 @@ async fn let_go(database: &Database, table: &str) {
     database.run(&format!("DROP TRIGGER held_up_{table}{of}")).await;
 }
 
-/// An instance elsewhere, as it is on record while it says what is wrong.
+/// Records another instance that reports these problems.
 async fn ails(service: &Service, kinds: &[&str]) {
     let database = &service.world.database;
     let id = database.id("0199a000-0000-7000-8000-0000000000aa");
-    // It never falls silent.
+    // Seen in the future, so that it never counts as dead.
     let seen = instant(database, now() + 3_600);
     database
         .run(&format!(
@@ -74,9 +74,9 @@ async fn ails(service: &Service, kinds: &[&str]) {
     }
 }
 
-/// By the figures of an hour that is over, the project spent 60 rupees.
+/// Records that the project spent 60 rupees in a past hour.
 async fn spent(database: &Database, project: &Project) {
-    // Hours begin with those of India.
+    // Hours begin as in Indian time.
     let began = instant(database, now() - (now() - 1_800) % 3_600 - 3 * 3_600);
     let none = if matches!(database, Database::Postgres { .. }) { "''" } else { "x''" };
     let sql = format!(
@@ -88,7 +88,7 @@ async fn spent(database: &Database, project: &Project) {
     database.run(&sql).await;
 }
 
-/// Sets an instant of all rows that have one to so many seconds ago.
+/// Sets a time column of all rows that have a value to this many seconds ago.
 async fn age(database: &Database, table: &str, column: &str, seconds: u64) {
     let then = instant(database, now() - seconds);
     let set = format!("UPDATE {table} SET {column} = {then} WHERE {column} IS NOT NULL");
@@ -109,10 +109,10 @@ fn add_endpoint(world: &World, project: &Project, url: &str) {
     world.cli(&["webhook", "add", "--project", &project.id, "--url", url]);
 }
 
-/// What the providers of a world do.
+/// The behaviour of each provider.
 type Plays = Arc<Mutex<BTreeMap<&'static str, Play>>>;
 
-/// One provider is down, and the next one refuses our credentials, until each answers a message.
+/// One provider is down and the next refuses the credentials, until each accepts a message.
 async fn providers_fail(doors: &Doors<'_>, project: &Project, plays: &Plays) {
     let service = doors.service;
     *plays.lock().unwrap() = [("wa", Play::Unavailable), ("text", Play::Unauthorized)].into();
@@ -169,10 +169,10 @@ async fn a_project_and_an_instance_fail(
     wanted
 }
 
-/// What a feed holds back: events of a transaction that is not over, long after it began.
+/// Makes a feed hold back events: those of a transaction that stays open for long.
 const HELD_BACK: &str = "transaction = '9000000000000000000' WHERE in_feed";
 
-/// What waits was not done, money goes, a key and a disk age.
+/// Makes work overdue, wallets low, a signing key old and a disk full.
 async fn the_rest_fails(
     doors: &Doors<'_>,
     [low, fast]: [&Project; 2],
@@ -183,7 +183,7 @@ async fn the_rest_fails(
     hold_up(database, "event_deliveries").await;
     take(&service.world, low, "40");
     take(&service.world, fast, "50");
-    // It waits for a receipt, and its price is set aside meanwhile.
+    // The send waits for a receipt, and its price is reserved meanwhile.
     service.send(&low.live, &service.world.phone()).await.ok();
     for table in ["otps", "receipts"] {
         hold_up(database, table).await;
@@ -219,7 +219,7 @@ async fn the_rest_fails(
     wanted
 }
 
-/// What [`a_project_and_an_instance_fail`] and [`the_rest_fails`] did is over.
+/// Reverts [`a_project_and_an_instance_fail`] and [`the_rest_fails`].
 async fn all_is_over(doors: &Doors<'_>, projects: [&Project; 3], disk: Option<&Disk>) {
     let (world, database) = (&doors.service.world, &doors.service.world.database);
     if let Database::Postgres { .. } = database {
@@ -240,7 +240,7 @@ async fn all_is_over(doors: &Doors<'_>, projects: [&Project; 3], disk: Option<&D
     }
     database.run("DELETE FROM instance_troubles").await;
     world.cli(&["signing-key", "rotate"]);
-    // It is published long enough.
+    // The new key was published for long enough.
     let then = instant(database, now() - 1);
     database
         .run(&format!("UPDATE signing_keys SET signs_from = {then} WHERE signs_from > {then}"))
@@ -250,7 +250,8 @@ async fn all_is_over(doors: &Doors<'_>, projects: [&Project; 3], disk: Option<&D
     }
 }
 
-/// A disk with little more than enough room, for an SQLite file. PostgreSQL alone knows how full its disk is.
+/// A disk with a little more than enough space, for an SQLite file. Only PostgreSQL itself knows
+/// how full its disk is.
 #[expect(clippy::print_stderr, reason = "a case that is left out is said loudly")]
 fn small_disk(database: &Database) -> Option<Disk> {
     let Database::Sqlite(_) = database else { return None };
@@ -263,7 +264,7 @@ fn small_disk(database: &Database) -> Option<Disk> {
 
 async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database: Database) {
     let disk = small_disk(&database);
-    // The first two by the test below, the third in `ceilings.rs`.
+    // The test below provokes the first two, `ceilings.rs` the third.
     let mut unprovoked = vec!["database_away", "database_read_only", "disk_full"];
     let database = match (&disk, database) {
         (Some(disk), _) => Database::sqlite_in(disk.folder()),
@@ -271,7 +272,7 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
     };
     match &database {
         Database::Postgres { .. } => unprovoked.push("disk_fills"),
-        // One writes at a time, so nothing is held back.
+        // SQLite has one writer at a time, so nothing is held back.
         _ => unprovoked.push("feed_held_back"),
     }
     if disk.is_none() && matches!(database, Database::Sqlite(_)) {
@@ -285,7 +286,7 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
     let vendor = Vendor::start(0, play).await;
     let world = with_doors(vendor.carry(World::new(database)));
     let world = world.with("DWAR__EVENTS__ALLOW_PRIVATE", "true");
-    // What projects spent is read at the start, and once a minute from then on.
+    // The spending of projects is read at the start, and then once a minute.
     let fast = world.project("100");
     spent(&world.database, &fast).await;
     let service = Service::start_in(world);
@@ -317,12 +318,13 @@ const AWAY: Option<&[&str]> = Some(&["database_away"]);
 const READ_ONLY: Option<&[&str]> = Some(&["database_read_only"]);
 const NOTHING: Option<&[&str]> = Some(&[]);
 
-/// A page and the admin API need a database to find out who asks; a command that only looks tries no write.
+/// A page and the admin API need the database to identify the caller; a command that only reads
+/// tries no write.
 async fn a_database_that_fails_is_named_by_every_door_that_can_be_asked(database: Database) {
     let url = database.url();
     let world = with_doors(World::new(database));
     let world = match &world.database {
-        // Else a server that takes no writes is one that is away.
+        // Otherwise a server that accepts no writes counts as unavailable.
         Database::Postgres { .. } => {
             world.with("DWAR__DATABASE__URL", &format!("{url}?target_session_attrs=any"))
         }

@@ -255,7 +255,7 @@ async fn an_odd_entry_of_a_call_takes_no_other_with_it(database: Database) {
     report(call).await.ok();
     becomes(&service, &project.live, &first, "delivered").await;
     becomes(&service, &project.live, &second, "failed").await;
-    // An irrelevant report is no reason to call again.
+    // An irrelevant report is accepted, so that the provider does not repeat it.
     let nothing = json!({ "changes": [{ "field": "account_update", "value": {} }] });
     report(json!({ "entry": [odd, nothing] })).await.ok();
 }
@@ -329,7 +329,7 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
         assert_eq!(status, if name == "loops" { "warning" } else { "failed" });
         assert!(detail.contains("cannot be reached"), "{detail}");
     }
-    // Another server answers there, even with the right status.
+    // Another server answers at that address, even with the right status.
     let somebody = TcpListener::bind(("127.0.0.1", port)).unwrap();
     std::thread::spawn(move || {
         for stream in somebody.incoming() {

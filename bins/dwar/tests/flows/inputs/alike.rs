@@ -74,8 +74,7 @@ const FIELDS: [(Field, &[&str]); 18] = [
 ];
 
 impl Field {
-    /// Tells whether interfaces write several values of this field in a way of their own, for which
-    /// this value would be mistaken.
+    /// Tells whether an interface would read this value as several values of the field.
     fn is_written_differently(self, value: &str) -> bool {
         match self {
             Self::ClaimName => value.contains([',', '\n', '=']),
