@@ -18,7 +18,7 @@ pub fn open_to_others(
     files: impl IntoIterator<Item = (PathBuf, &'static str)>,
     folder: &Path,
 ) -> Vec<String> {
-    let us = Us::of(folder);
+    let us = ProcessOwner::of(folder);
     let open = |(path, holds): (PathBuf, &str)| {
         let file = std::fs::metadata(&path).ok()?;
         let (owner, group, mode) = (file.uid(), file.gid(), file.mode() & 0o777);
@@ -34,12 +34,12 @@ pub fn open_to_others(
 }
 
 /// The users and groups of this process, or of the service that it works for.
-struct Us {
+struct ProcessOwner {
     users: Vec<u32>,
     groups: Vec<u32>,
 }
 
-impl Us {
+impl ProcessOwner {
     fn of(folder: &Path) -> Self {
         let mut users = vec![geteuid().as_raw()];
         let mut groups = vec![getegid().as_raw()];
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_file_is_closed_if_it_is_ours_or_roots_and_nobody_else_is_let_in() {
-        let us = Us { users: vec![DWAR], groups: vec![DWAR, 4] };
+        let us = ProcessOwner { users: vec![DWAR], groups: vec![DWAR, 4] };
         for (owner, group, mode, remedy) in [
             (DWAR, DWAR, 0o600, None),
             (DWAR, DWAR, 0o400, None),

@@ -53,7 +53,8 @@ fn refresh_token(key: &MasterKey, now: Timestamp) -> RefreshToken {
     let vault = RustCryptoVault::new(key.clone(), [], None, entropy.clone());
     let (project, session) =
         (ProjectId::new(now, entropy.as_ref()), SessionId::new(now, entropy.as_ref()));
-    let id = RefreshTokenId { world: project.in_mode(KeyMode::Live), session, generation: 0 };
+    let id =
+        RefreshTokenId { project_mode: project.in_mode(KeyMode::Live), session, generation: 0 };
     RefreshToken::generate(id, &vault, entropy.as_ref())
 }
 

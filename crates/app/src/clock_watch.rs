@@ -22,39 +22,39 @@ const TOLD_MS: i64 = 2_000;
 pub struct ClockWatch {
     clock: Arc<dyn Clock>,
     steady: Arc<dyn SteadyClock>,
-    kept: Mutex<Kept>,
+    kept: Mutex<ClockRecord>,
 }
 
 /// One moment, read from both clocks of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct ClockReading {
     wall: Timestamp,
     steady: Duration,
 }
 
-struct Kept {
-    seen: Moment,
+struct ClockRecord {
+    seen: ClockReading,
     sweeps: Timestamp,
-    compared: Option<Comparison>,
-    agreement: Agreement,
+    compared: Option<ClockComparison>,
+    agreement: ClockAgreement,
     times_set_back: u64,
 }
 
 #[derive(Clone, Copy)]
-struct Comparison {
-    at: Moment,
+struct ClockComparison {
+    at: ClockReading,
     /// Milliseconds by which the wall clock was ahead of the database's; negative if it was behind.
     ahead_ms: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Agreement {
+enum ClockAgreement {
     Agrees,
     Differs,
     TooFar,
 }
 
-impl Moment {
+impl ClockReading {
     /// Milliseconds by which the wall clock was set forward since `earlier`; negative if it was set back.
     fn set_since(self, earlier: Self) -> i64 {
         let went = self.steady.saturating_sub(earlier.steady);
@@ -71,14 +71,14 @@ impl Moment {
     }
 }
 
-impl Comparison {
+impl ClockComparison {
     /// The difference at a later moment, assuming that the database's clock ran like the steady one.
-    fn ahead_at(self, moment: Moment) -> i64 {
+    fn ahead_at(self, moment: ClockReading) -> i64 {
         self.ahead_ms.saturating_add(moment.set_since(self.at))
     }
 }
 
-impl Agreement {
+impl ClockAgreement {
     fn of(ahead_ms: i64) -> Self {
         if ahead_ms.saturating_abs() < TOLD_MS {
             Self::Agrees
@@ -90,10 +90,10 @@ impl Agreement {
     }
 }
 
-impl Kept {
+impl ClockRecord {
     /// Records this moment, and logs if the wall clock was set, or if it began or ceased to agree with the
     /// database's.
-    fn note(&mut self, moment: Moment) {
+    fn note(&mut self, moment: ClockReading) {
         let set_ms = moment.set_since(self.seen);
         let went = moment.steady.saturating_sub(self.seen.steady);
         self.sweeps = moment.wall.min(self.sweeps + went);
@@ -106,18 +106,18 @@ impl Kept {
             );
         }
         let Some(ahead_ms) = self.compared.map(|it| it.ahead_at(moment)) else { return };
-        let agreement = Agreement::of(ahead_ms);
+        let agreement = ClockAgreement::of(ahead_ms);
         if agreement == std::mem::replace(&mut self.agreement, agreement) {
             return;
         }
         match agreement {
-            Agreement::Agrees => {
+            ClockAgreement::Agrees => {
                 tracing::info!(ahead_ms, "the clock of this machine agrees with the database's");
             }
-            Agreement::Differs => {
+            ClockAgreement::Differs => {
                 tracing::warn!(ahead_ms, "the clock of this machine differs from the database's");
             }
-            Agreement::TooFar => tracing::error!(
+            ClockAgreement::TooFar => tracing::error!(
                 ahead_ms,
                 "the clock of this machine differs from the database's by 30 s or more: until they agree, no request \
                  is served here and nothing is swept"
@@ -129,12 +129,12 @@ impl Kept {
 impl ClockWatch {
     /// A watch without any comparison, so that it reports no difference yet.
     pub fn new(clock: Arc<dyn Clock>, steady: Arc<dyn SteadyClock>) -> Self {
-        let seen = Moment { wall: clock.now(), steady: steady.elapsed() };
-        let kept = Kept {
+        let seen = ClockReading { wall: clock.now(), steady: steady.elapsed() };
+        let kept = ClockRecord {
             seen,
             sweeps: seen.wall,
             compared: None,
-            agreement: Agreement::Agrees,
+            agreement: ClockAgreement::Agrees,
             // The clock may have been set back before the start.
             times_set_back: 1,
         };
@@ -142,17 +142,17 @@ impl ClockWatch {
     }
 
     /// The present moment, to be passed to [`ClockWatch::compare`] after the database has answered.
-    pub fn moment(&self) -> Moment {
-        Moment { wall: self.clock.now(), steady: self.steady.elapsed() }
+    pub fn moment(&self) -> ClockReading {
+        ClockReading { wall: self.clock.now(), steady: self.steady.elapsed() }
     }
 
     /// Compares with the time that the database's clock showed at some instant since `asked`. The longer ago
     /// that is, the larger a difference has to be to be noticed.
-    pub fn compare(&self, asked: Moment, database: Timestamp) {
+    pub fn compare(&self, asked: ClockReading, database: Timestamp) {
         let at = self.moment();
         let ahead_ms = at.ahead_of(database, asked);
         let mut kept = self.kept();
-        kept.compared = Some(Comparison { at, ahead_ms });
+        kept.compared = Some(ClockComparison { at, ahead_ms });
         kept.note(at);
     }
 
@@ -173,7 +173,7 @@ impl ClockWatch {
 
     /// Whether the wall clock differs from the database's by 30 s or more.
     pub fn is_too_far_off(&self) -> bool {
-        self.ahead_ms().is_some_and(|ahead| Agreement::of(ahead) == Agreement::TooFar)
+        self.ahead_ms().is_some_and(|ahead| ClockAgreement::of(ahead) == ClockAgreement::TooFar)
     }
 
     /// The present instant by the clock that all instances share: the database's, or this machine's if the
@@ -209,7 +209,7 @@ impl ClockWatch {
     /// A problem of the clock, from 2 s on, in a sentence; `None` if there is none.
     pub fn trouble(&self) -> Option<String> {
         let ahead = self.ahead_ms().unwrap_or_default();
-        if Agreement::of(ahead) != Agreement::Agrees {
+        if ClockAgreement::of(ahead) != ClockAgreement::Agrees {
             let (by, side) = (seconds(ahead), if ahead < 0 { "behind" } else { "ahead of" });
             return Some(format!("the clock of this machine is {by} s {side} the database's"));
         }
@@ -221,7 +221,7 @@ impl ClockWatch {
     }
 
     /// Nothing panics while the lock is held; if it did, the values would still be valid.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, ClockRecord> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod clock_watch;
+mod common_ports;
 mod limits;
 mod observer;
 mod parts;
@@ -12,16 +13,15 @@ mod policies;
 mod refusals;
 mod setup;
 mod stores;
-mod toolbox;
 mod upkeep;
 
 pub use calls::*;
-pub use clock_watch::{ClockWatch, Moment};
+pub use clock_watch::{ClockReading, ClockWatch};
+pub use common_ports::CommonPorts;
 pub use limits::{Limits, ModeLimits};
-pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
-pub use parts::{Outside, Parts, Service, UseCases};
+pub use observer::{AnsweredRequest, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
+pub use parts::{ExternalPorts, Parts, Service, UseCases};
 pub use policies::Policies;
 pub use setup::*;
 pub use stores::Stores;
-pub use toolbox::Toolbox;
 pub use upkeep::*;

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Requests call these methods on their way: an implementation MUST neither wait nor fail, and must not keep
 /// its arguments. The default of each method does nothing.
 pub trait Observer: Send + Sync {
-    fn answered(&self, _: &Answered) {}
+    fn answered(&self, _: &AnsweredRequest) {}
 
     /// A request was judged by this window of its key.
     fn limited(&self, _: RequestScope, _admitted: bool) {}
@@ -45,7 +45,7 @@ impl Observer for () {}
 
 /// How a request to the API ended, for counts by route and status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnsweredRequest {
     /// Pattern of the matched route; `None` if no route matched.
     pub route: Option<&'static str>,
     /// One of the usual methods, else `other`.

@@ -1,11 +1,11 @@
 use crate::{
-    AdmitRequest, ApplyReceipts, Authenticate, ClockSetBack, CreateProject, DeleteIdentity,
-    Deliver, FindIdentity, HookFormats, Idempotency, ListEvents, Logout, OtpStatus, Policies,
-    ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession,
-    RelayOtp, Resting, Routes, SandboxMessages, SendOtp, SigningKeys, Stores, Sweep, Tally,
-    TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
+    AdmitRequest, ApplyReceipts, Authenticate, ClockSetBack, CommonPorts, CreateProject,
+    DeleteIdentity, Deliver, EndpointPauses, FindIdentity, HookFormats, Idempotency, ListEvents,
+    Logout, OtpStatus, Policies, ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook,
+    ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages, SendOtp, SigningKeys,
+    Stores, Sweep, TellEvents, Tokens, UsageRecorder, ValidateSession, VerifyOtp,
 };
-use dwar_event::{SwitchOff, WebhookSender};
+use dwar_event::{SwitchOffPolicy, WebhookSender};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicU64;
 /// of several use cases. A test of a single use case may fill in its ports itself, with mocks.
 #[derive(Clone)]
 pub struct Parts {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub stores: Stores,
     pub signer: Arc<dyn TokenSigner>,
     /// The present secret for code digests, and older ones.
@@ -28,7 +28,7 @@ pub struct Parts {
 }
 
 /// What a service needs besides its [`Parts`]: its connections to the outside.
-pub struct Outside {
+pub struct ExternalPorts {
     pub requests: Arc<dyn RequestLimiter>,
     pub routes: Routes,
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
@@ -44,14 +44,14 @@ pub struct Service {
     pub clock_set_back: Arc<ClockSetBack>,
     pub apply_receipts: Arc<ApplyReceipts>,
     pub tell_events: Arc<TellEvents>,
-    pub tally: Arc<Tally>,
+    pub usage_recorder: Arc<UsageRecorder>,
 }
 
 /// Every use case that a request can call.
 #[derive(Clone)]
 pub struct UseCases {
     /// Clock and entropy, for time stamps and request ids.
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub authenticate: Arc<Authenticate>,
     /// Counts requests against the limits of their key.
     pub admit_request: Arc<AdmitRequest>,
@@ -71,7 +71,7 @@ pub struct UseCases {
     pub receive_hook: Arc<ReceiveHook>,
     pub receive_webhook: Arc<ReceiveWebhook>,
     /// Counts refused sends, and records which keys were used.
-    pub tally: Arc<Tally>,
+    pub usage_recorder: Arc<UsageRecorder>,
 }
 
 impl Parts {
@@ -95,15 +95,15 @@ impl Parts {
             events: stores.events,
             calls: stores.calls,
             sender,
-            switch_off: Some(SwitchOff::default()),
-            resting: Resting::default(),
+            switch_off: Some(SwitchOffPolicy::default()),
+            resting: EndpointPauses::default(),
         }
     }
 
     /// Builds the whole service, with its connections to the outside.
-    pub fn service(&self, outside: Outside) -> Service {
+    pub fn service(&self, outside: ExternalPorts) -> Service {
         let Self { tools, stores, policies, .. } = self.clone();
-        let Outside { requests, routes, sources, hook_formats, sender } = outside;
+        let ExternalPorts { requests, routes, sources, hook_formats, sender } = outside;
         let deliver = Arc::new(Deliver {
             tools: tools.clone(),
             logins: stores.logins,
@@ -115,11 +115,11 @@ impl Parts {
             prices: policies.prices,
         });
         let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
-        let tally = Arc::new(Tally::new(tools.clone(), refusals, key_uses));
+        let usage_recorder = Arc::new(UsageRecorder::new(tools.clone(), refusals, key_uses));
         Service {
             use_cases: self.use_cases(
                 &deliver,
-                &tally,
+                &usage_recorder,
                 requests.clone(),
                 (sources, hook_formats),
                 sender.clone(),
@@ -150,14 +150,14 @@ impl Parts {
                 refusals: stores.refusals,
                 retention: policies.retention(),
             }),
-            tally,
+            usage_recorder,
         }
     }
 
     fn use_cases(
         &self,
         deliver: &Arc<Deliver>,
-        tally: &Arc<Tally>,
+        usage_recorder: &Arc<UsageRecorder>,
         limiter: Arc<dyn RequestLimiter>,
         (sources, formats): (HashMap<String, Arc<dyn ReceiptSource>>, HookFormats),
         sender: Arc<dyn WebhookSender>,
@@ -169,9 +169,13 @@ impl Parts {
         let signer = || signer.clone();
         let (inbox, receipts) = (stores.inbox.clone(), stores.receipts.clone());
         let tokens = Tokens { tools: tools(), signer: signer(), policy: policies.session };
-        let send_otp = self.send_otp(deliver, tally);
-        let admit_request =
-            Arc::new(AdmitRequest { tools: tools(), limiter, limits, tally: tally.clone() });
+        let send_otp = self.send_otp(deliver, usage_recorder);
+        let admit_request = Arc::new(AdmitRequest {
+            tools: tools(),
+            limiter,
+            limits,
+            usage_recorder: usage_recorder.clone(),
+        });
         let public_keys = Arc::new(PublicKeys { tools: tools(), signer: signer() });
         let relay_otp = Arc::new(RelayOtp { sends: send_otp.clone() });
         UseCases {
@@ -209,7 +213,7 @@ impl Parts {
             public_keys,
             sandbox_messages: Arc::new(SandboxMessages { tools: tools(), inbox }),
             receive_webhook: Arc::new(ReceiveWebhook { tools: tools(), sources, receipts }),
-            tally: tally.clone(),
+            usage_recorder: usage_recorder.clone(),
         }
     }
 
@@ -222,7 +226,11 @@ impl Parts {
         }
     }
 
-    fn send_otp(&self, deliver: &Arc<Deliver>, tally: &Arc<Tally>) -> Arc<SendOtp> {
+    fn send_otp(
+        &self,
+        deliver: &Arc<Deliver>,
+        usage_recorder: &Arc<UsageRecorder>,
+    ) -> Arc<SendOtp> {
         Arc::new(SendOtp {
             idempotency: Idempotency {
                 tools: self.tools.clone(),
@@ -233,7 +241,7 @@ impl Parts {
             codes: self.codes.clone(),
             lifetime: self.policies.code_lifetime,
             limits: self.policies.limits,
-            tally: tally.clone(),
+            usage_recorder: usage_recorder.clone(),
         })
     }
 }

@@ -1,8 +1,8 @@
-use crate::{AuditedChange, Present, SignIn, SignInError};
+use crate::{AuditedChange, SignIn, SignInError, SignedInOperator};
 use dwar_kernel::{Purpose, StoreError, TRACE, Timestamp};
 use dwar_operator::{
-    Action, BrowserToken, By, InvalidPassword, Operator, OperatorChange, Origin, Password, Totp,
-    TotpCode, TotpSecret,
+    Action, BrowserToken, InvalidPassword, Operator, OperatorChange, Origin, Password, Requester,
+    Totp, TotpCode, TotpSecret,
 };
 use std::sync::Arc;
 use tracing::instrument;
@@ -81,8 +81,8 @@ impl ManageAccount {
     #[instrument(name = "account.change_password", target = TRACE, level = "error", skip_all)]
     pub async fn change_password(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         current: &str,
         new: &str,
     ) -> Result<Option<BrowserToken>, AccountError> {
@@ -113,8 +113,8 @@ impl ManageAccount {
     #[instrument(name = "account.add_totp", target = TRACE, level = "error", skip_all)]
     pub async fn add_totp(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         current: &str,
         (secret, code): (&str, &str),
     ) -> Result<(), AccountError> {
@@ -133,8 +133,8 @@ impl ManageAccount {
     #[instrument(name = "account.remove_totp", target = TRACE, level = "error", skip_all)]
     pub async fn remove_totp(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         current: &str,
     ) -> Result<(), AccountError> {
         self.sign_in.prove_again(present, current).await?;
@@ -143,8 +143,8 @@ impl ManageAccount {
 
     async fn change(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         action: Action,
         change: OperatorChange,
     ) -> Result<(), AccountError> {

@@ -1,12 +1,12 @@
 use crate::request_filter::{RequestFilter, RequestLine};
-use crate::request_scan::{Found, PATIENCE, RequestScan, WINDOW};
-use crate::timeline::{OnRecord, Timeline};
+use crate::request_scan::{PATIENCE, RequestScan, ScannedRequests, WINDOW};
+use crate::timeline::{PhoneHistory, Timeline};
 use crate::{AuditedChange, Control, ManageError, SearchPhones};
 use dwar_app::Limits;
 use dwar_kernel::{
     KeyMode, OtpId, Paise, Phone, ProjectId, ProjectMode, StoreError, TRACE, Timestamp,
 };
-use dwar_operator::{Action, By, Command, SearchAllowance};
+use dwar_operator::{Action, Command, Requester, SearchAllowance};
 use dwar_otp::{Otp, OtpHistory, OtpStore, RefusalStore, RefusedSends};
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{ChargeStore, LedgerEntry, Reference};
@@ -56,7 +56,7 @@ impl Activity {
     #[instrument(name = "activity.requests", target = TRACE, level = "error", skip_all)]
     pub async fn requests(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         filter: &RequestFilter,
         before: Option<OtpId>,
@@ -67,15 +67,15 @@ impl Activity {
     }
 
     /// Whether the caller may watch new requests of a project. Watching asks again from time to time.
-    pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+    pub fn may_watch(&self, by: &Requester, project: ProjectId) -> bool {
         by.may(Command::ListRequests, Some(project))
     }
 
     /// The newest requests of one mode, for callers that [`Activity::may_watch`] allowed.
     #[instrument(name = "activity.newest", target = TRACE, level = "error", skip_all)]
-    pub async fn newest(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
-        let filter = RequestFilter { mode: Some(world.mode), ..RequestFilter::default() };
-        Ok(self.page(world.project, &filter, None, PAGE).await?.lines)
+    pub async fn newest(&self, project_mode: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
+        let filter = RequestFilter { mode: Some(project_mode.mode), ..RequestFilter::default() };
+        Ok(self.page(project_mode.project, &filter, None, PAGE).await?.lines)
     }
 
     async fn page(
@@ -88,7 +88,7 @@ impl Activity {
         let modes = filter.mode.map_or_else(|| KeyMode::ALL.to_vec(), |mode| vec![mode]);
         let scan = RequestScan {
             history: self.activity.as_ref(),
-            worlds: modes.into_iter().map(|mode| project.in_mode(mode)).collect(),
+            project_modes: modes.into_iter().map(|mode| project.in_mode(mode)).collect(),
             failed: filter.only_failed(),
             since: filter.since,
             window: if filter.wants_what_is_read() { most } else { WINDOW },
@@ -98,7 +98,7 @@ impl Activity {
         let before = before.into_iter().chain(end).min();
         let wanted = |otp: &Otp| filter.wants(&RequestLine::of(otp.clone(), None, Paise::ZERO));
         let found = scan.find(before, most as usize, wanted).await?;
-        let Found { requests, newest, looked_through, looked_back_to, next } = found;
+        let ScannedRequests { requests, newest, looked_through, looked_back_to, next } = found;
         let lines = self.lines(project, requests).await?;
         Ok(RequestPage { lines, newest, looked_through, looked_back_to, next })
     }
@@ -124,7 +124,7 @@ impl Activity {
     #[instrument(name = "activity.refused_lately", target = TRACE, level = "error", skip_all)]
     pub async fn refused_lately(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
     ) -> Result<Vec<RefusedSends>, ManageError> {
         self.control.project(by, Command::ListRefusedRequests, project).await?;
@@ -138,7 +138,7 @@ impl Activity {
     #[instrument(name = "activity.refused", target = TRACE, level = "error", skip_all)]
     pub async fn refused(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         since: Option<Timestamp>,
         until: Option<Timestamp>,
@@ -153,32 +153,32 @@ impl Activity {
     #[instrument(name = "activity.search", target = TRACE, level = "error", skip_all)]
     pub async fn search(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         phone: &Phone,
     ) -> Result<(Timeline, Option<SearchAllowance>), ManageError> {
-        self.control.project(by, Command::SearchRequests, world.project).await?;
-        let left = self.searches.admit(by, world, phone).await?;
-        Ok((self.told(world, phone).await?, left))
+        self.control.project(by, Command::SearchRequests, project_mode.project).await?;
+        let left = self.searches.admit(by, project_mode, phone).await?;
+        Ok((self.told(project_mode, phone).await?, left))
     }
 
     /// The timeline of a phone whose requests were shown to the caller before.
     #[instrument(name = "activity.timeline", target = TRACE, level = "error", skip_all)]
     pub async fn timeline(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         phone: &Phone,
     ) -> Result<Timeline, ManageError> {
-        self.control.project(by, Command::ShowRequest, world.project).await?;
-        Ok(self.told(world, phone).await?)
+        self.control.project(by, Command::ShowRequest, project_mode.project).await?;
+        Ok(self.told(project_mode, phone).await?)
     }
 
     /// The timeline of the phone of a request.
     #[instrument(name = "activity.story", target = TRACE, level = "error", skip_all)]
     pub async fn story(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         otp: OtpId,
     ) -> Result<(KeyMode, Phone, Timeline), ManageError> {
@@ -192,7 +192,7 @@ impl Activity {
     #[instrument(name = "activity.unmask_request", target = TRACE, level = "error", skip_all)]
     pub async fn unmask_request(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         otp: OtpId,
     ) -> Result<(KeyMode, Phone), ManageError> {
@@ -206,7 +206,7 @@ impl Activity {
     #[instrument(name = "activity.unmask", target = TRACE, level = "error", skip_all)]
     pub async fn unmask(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         phone: &Phone,
     ) -> Result<(), ManageError> {
@@ -215,13 +215,13 @@ impl Activity {
         Ok(self.control.record(by, change).await?)
     }
 
-    async fn told(&self, world: ProjectMode, phone: &Phone) -> Result<Timeline, StoreError> {
-        let index = self.control.tools.vault.phone_index(world, phone);
-        let requests = self.activity.of_phone(world, index, OF_PHONE).await?;
-        let charges = self.charges_of(world.project, &requests).await?;
-        let refused = self.refusals.of_phone(world, index, REFUSALS).await?;
-        let log = self.sends.log(SendKey { world, phone: index }).await?;
-        let on_record = OnRecord { mode: world.mode, requests, charges, refused, log };
+    async fn told(&self, project_mode: ProjectMode, phone: &Phone) -> Result<Timeline, StoreError> {
+        let index = self.control.tools.vault.phone_index(project_mode, phone);
+        let requests = self.activity.of_phone(project_mode, index, OF_PHONE).await?;
+        let charges = self.charges_of(project_mode.project, &requests).await?;
+        let refused = self.refusals.of_phone(project_mode, index, REFUSALS).await?;
+        let log = self.sends.log(SendKey { project_mode, phone: index }).await?;
+        let on_record = PhoneHistory { mode: project_mode.mode, requests, charges, refused, log };
         Ok(Timeline::of(on_record, &self.limits, self.control.tools.now()))
     }
 
@@ -241,7 +241,7 @@ impl Activity {
         project: ProjectId,
         requests: &[Otp],
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let live = requests.iter().filter(|otp| !otp.world.mode.is_test());
+        let live = requests.iter().filter(|otp| !otp.project_mode.mode.is_test());
         let live: Vec<OtpId> = live.map(|otp| otp.id).collect();
         if live.is_empty() {
             return Ok(Vec::new());

@@ -2,8 +2,8 @@ use crate::control::noted;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{AdminTokenId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
-    Access, Action, Actor, AdminSecret, AdminToken, AdminTokenStore, By, Command, Facts,
-    OperatorName,
+    Access, Action, Actor, AdminSecret, AdminToken, AdminTokenStore, AuditDetails, Command,
+    OperatorName, Requester,
 };
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl ManageAdminTokens {
     #[instrument(name = "admin_tokens.make", target = TRACE, level = "error", skip_all)]
     pub async fn make(
         &self,
-        by: &By,
+        by: &Requester,
         new: NewAdminToken<'_>,
     ) -> Result<(AdminToken, AdminSecret), ManageError> {
         self.control.admit(by, Command::MakeToken, None)?;
@@ -82,7 +82,7 @@ impl ManageAdminTokens {
 
     /// All tokens, oldest first, without their secrets.
     #[instrument(name = "admin_tokens.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By) -> Result<Vec<AdminToken>, ManageError> {
+    pub async fn list(&self, by: &Requester) -> Result<Vec<AdminToken>, ManageError> {
         self.control.admit(by, Command::ListTokens, None)?;
         Ok(self.tokens.tokens().await?)
     }
@@ -90,7 +90,7 @@ impl ManageAdminTokens {
     /// Revokes a token, for every request that begins after this returns. A token may revoke without the
     /// right to delegate: that does not help it to outlive itself.
     #[instrument(name = "admin_tokens.revoke", target = TRACE, level = "error", skip_all)]
-    pub async fn revoke(&self, by: &By, token: AdminTokenId) -> Result<(), ManageError> {
+    pub async fn revoke(&self, by: &Requester, token: AdminTokenId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RevokeToken, None)?;
         let tokens = self.tokens.tokens().await?;
         let found = tokens.into_iter().find(|known| known.id == token);
@@ -130,7 +130,7 @@ impl ManageAdminTokens {
         let found = self.tokens.token(secret.digest(self.control.tools.vault.as_ref())).await?;
         let Some(mut token) = found.filter(|token| token.is_alive(now)) else { return Ok(None) };
         if token.note(now, from) {
-            noted(self.tokens.note_token(token.id, from, now).await)?;
+            noted(self.tokens.record_token_use(token.id, from, now).await)?;
         }
         Ok(Some(token))
     }
@@ -140,7 +140,7 @@ fn about(token: &AdminToken, action: Action) -> AuditedChange {
     AuditedChange::new(action, &token.name).within(token.access.project())
 }
 
-fn facts(token: &AdminToken) -> Facts {
-    let facts = Facts::new().word("token_id", token.id).word("access", &token.access);
+fn facts(token: &AdminToken) -> AuditDetails {
+    let facts = AuditDetails::new().word("token_id", token.id).word("access", &token.access);
     facts.flag("may_delegate", token.may_delegate).word("expires_at", token.expires_at.to_rfc3339())
 }

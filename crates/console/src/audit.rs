@@ -1,12 +1,12 @@
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_kernel::{AuditId, ProjectId, StoreError};
-use dwar_operator::{Action, AuditEntry, AuditStore, By, Facts};
+use dwar_operator::{Action, AuditDetails, AuditEntry, AuditStore, Requester};
 use std::sync::Arc;
 
 /// Records the changes of operators in the audit log (docs/adr/0029).
 #[derive(Clone)]
-pub struct Audit {
-    pub tools: Toolbox,
+pub struct AuditRecorder {
+    pub tools: CommonPorts,
     pub entries: Arc<dyn AuditStore>,
 }
 
@@ -16,8 +16,8 @@ pub struct AuditedChange {
     action: Action,
     subject: String,
     project: Option<ProjectId>,
-    before: Option<Facts>,
-    after: Option<Facts>,
+    before: Option<AuditDetails>,
+    after: Option<AuditDetails>,
 }
 
 impl AuditedChange {
@@ -34,26 +34,26 @@ impl AuditedChange {
 
     /// Sets what the entry shows as the state before the change.
     #[must_use]
-    pub fn before(self, facts: Facts) -> Self {
+    pub fn before(self, facts: AuditDetails) -> Self {
         Self { before: Some(facts), ..self }
     }
 
     /// Sets what the entry shows as the state after the change.
     #[must_use]
-    pub fn after(self, facts: Facts) -> Self {
+    pub fn after(self, facts: AuditDetails) -> Self {
         Self { after: Some(facts), ..self }
     }
 }
 
-impl Audit {
+impl AuditRecorder {
     /// Records a change before it is made; every change is recorded here. If this fails the change MUST NOT
     /// be made.
-    pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
+    pub async fn record(&self, by: &Requester, change: AuditedChange) -> Result<(), StoreError> {
         self.entries.append(self.entry(by, change)).await
     }
 
     /// The entry of a change, for a step that records it itself.
-    pub(crate) fn entry(&self, by: &By, change: AuditedChange) -> AuditEntry {
+    pub(crate) fn entry(&self, by: &Requester, change: AuditedChange) -> AuditEntry {
         let AuditedChange { action, subject, project, before, after } = change;
         let at = self.tools.now();
         AuditEntry {

@@ -1,6 +1,6 @@
 use crate::{Control, ManageError};
 use dwar_kernel::TRACE;
-use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By, Command};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, Command, Requester};
 use tracing::instrument;
 
 /// Shows the audit log of changes by operators.
@@ -15,7 +15,7 @@ impl AuditLog {
     #[instrument(name = "audit_log.page", target = TRACE, level = "error", skip_all)]
     pub async fn page(
         &self,
-        by: &By,
+        by: &Requester,
         filter: AuditFilter,
         after: Option<AuditCursor>,
         limit: u32,

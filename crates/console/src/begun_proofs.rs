@@ -7,7 +7,7 @@ use std::task::Poll;
 
 /// From which entry on a proof reads the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ProofScope {
     /// After the last sound proof, since entries are only ever added.
     Newer,
     /// At the first entry.
@@ -20,7 +20,7 @@ const MOST: usize = 100;
 /// and the proofs can be begun again.
 #[derive(Debug, Default)]
 pub struct BegunProofs {
-    waiting: Mutex<VecDeque<(ProofRun, Scope)>>,
+    waiting: Mutex<VecDeque<(ProofRun, ProofScope)>>,
     maker: AtomicWaker,
 }
 
@@ -30,20 +30,20 @@ impl BegunProofs {
         self.waiting().len() >= MOST
     }
 
-    pub(super) fn push(&self, run: ProofRun, scope: Scope) {
+    pub(super) fn push(&self, run: ProofRun, scope: ProofScope) {
         self.waiting().push_back((run, scope));
         self.maker.wake();
     }
 
     /// Yields each proof as soon as it is begun. Supports only one listener at a time.
-    pub(super) fn stream(&self) -> impl Stream<Item = (ProofRun, Scope)> + Send {
+    pub(super) fn stream(&self) -> impl Stream<Item = (ProofRun, ProofScope)> + Send {
         poll_fn(|context| {
             self.maker.register(context.waker());
             self.waiting().pop_front().map_or(Poll::Pending, |begun| Poll::Ready(Some(begun)))
         })
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<(ProofRun, Scope)>> {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(ProofRun, ProofScope)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 use crate::wallets::{INSUFFICIENT, MONTH_CLOSED, NOTHING_CAPTURED, TOO_MUCH, above_zero};
 use crate::{ManageError, ManageWallets};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE, Timestamp};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, EntryKind, LedgerEntry,
     Paise, Reference, Refunded, StatementFilter, Wallet,
@@ -54,7 +54,7 @@ impl ManageWallets {
     #[instrument(name = "booking.book", target = TRACE, level = "error", skip_all)]
     pub async fn book(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         booking: Booking,
     ) -> Result<bool, ManageError> {
@@ -77,7 +77,7 @@ impl ManageWallets {
     #[instrument(name = "booking.preview", target = TRACE, level = "error", skip_all)]
     pub async fn preview(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         booking: &Booking,
     ) -> Result<Option<Preview>, ManageError> {

@@ -1,6 +1,6 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{EntryId, ProjectId, StoreError, TRACE, Timestamp};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_wallet::{
     Closable, Closing, ClosingStore, ExportError, FileDigest, LedgerExports, Month, Paise,
     WalletStore,
@@ -82,7 +82,7 @@ impl CloseMonths {
     #[instrument(name = "close_months.plan", target = TRACE, level = "error", skip_all)]
     pub async fn plan(
         &self,
-        by: &By,
+        by: &Requester,
         project: Option<ProjectId>,
         before: Month,
     ) -> Result<Vec<MonthToClose>, CloseError> {
@@ -144,7 +144,7 @@ impl CloseMonths {
     #[instrument(name = "close_months.close", target = TRACE, level = "error", skip_all)]
     pub async fn close(
         &self,
-        by: &By,
+        by: &Requester,
         exports: &dyn LedgerExports,
         planned: MonthToClose,
     ) -> Result<Closing, CloseError> {
@@ -170,7 +170,7 @@ impl CloseMonths {
 
     async fn begin(
         &self,
-        by: &By,
+        by: &Requester,
         exports: &dyn LedgerExports,
         planned: MonthToClose,
     ) -> Result<Closing, CloseError> {
@@ -209,9 +209,9 @@ impl CloseMonths {
         same.ok_or(CloseError::Overtaken { project, month })
     }
 
-    async fn record(&self, by: &By, closing: &Closing) -> Result<(), StoreError> {
+    async fn record(&self, by: &Requester, closing: &Closing) -> Result<(), StoreError> {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let facts = Facts::new()
+        let facts = AuditDetails::new()
             .number("entries", number(closing.exported.entries))
             .number("first_position", number(closing.exported.first))
             .number("last_position", number(closing.exported.last))

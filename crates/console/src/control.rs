@@ -1,7 +1,7 @@
-use crate::{Audit, AuditedChange, ManageError};
-use dwar_app::Toolbox;
+use crate::{AuditRecorder, AuditedChange, ManageError};
+use dwar_app::CommonPorts;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::{Access, By, Command, Verdict};
+use dwar_operator::{Access, AccessDecision, Command, Requester};
 use dwar_project::{Project, ProjectStore};
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Control {
     /// Clock, ids and secrets of every command.
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub projects: Arc<dyn ProjectStore>,
-    pub audit: Audit,
+    pub audit: AuditRecorder,
 }
 
 impl Control {
@@ -23,18 +23,18 @@ impl Control {
     /// project.
     pub fn admit(
         &self,
-        by: &By,
+        by: &Requester,
         command: Command,
         project: Option<ProjectId>,
     ) -> Result<(), ManageError> {
         match by.judge(command, project) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Unknown => Err(ManageError::NoSuchProject),
-            Verdict::Forbidden => {
+            AccessDecision::Allowed => Ok(()),
+            AccessDecision::Unknown => Err(ManageError::NoSuchProject),
+            AccessDecision::Forbidden => {
                 tracing::warn!(%command, actor = %by.actor, "refused: the role does not allow it");
                 Err(ManageError::Forbidden)
             }
-            Verdict::Undelegated => {
+            AccessDecision::Undelegated => {
                 tracing::warn!(%command, actor = %by.actor, "refused: the token may not delegate");
                 Err(ManageError::MayNotDelegate)
             }
@@ -45,7 +45,7 @@ impl Control {
     ///
     /// # Errors
     /// [`ManageError::Forbidden`] if it exceeds the caller's own access.
-    pub fn may_grant(&self, by: &By, access: &Access) -> Result<(), ManageError> {
+    pub fn may_grant(&self, by: &Requester, access: &Access) -> Result<(), ManageError> {
         if by.access.grants(access) { Ok(()) } else { Err(ManageError::Forbidden) }
     }
 
@@ -55,12 +55,12 @@ impl Control {
     /// Those of [`Control::admit`]; [`ManageError::NoSuchProject`] also if the project does not exist.
     pub async fn project(
         &self,
-        by: &By,
+        by: &Requester,
         command: Command,
         project: ProjectId,
     ) -> Result<Project, ManageError> {
         match by.judge(command, Some(project)) {
-            Verdict::Unknown => Err(ManageError::NoSuchProject),
+            AccessDecision::Unknown => Err(ManageError::NoSuchProject),
             _ => {
                 let found = self.projects.find(project).await?.ok_or(ManageError::NoSuchProject)?;
                 self.admit(by, command, Some(project)).map(|()| found)
@@ -82,7 +82,7 @@ impl Control {
     }
 
     /// Records a change before it is made. If this fails the change MUST NOT be made.
-    pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
+    pub async fn record(&self, by: &Requester, change: AuditedChange) -> Result<(), StoreError> {
         self.audit.record(by, change).await
     }
 }

@@ -5,7 +5,7 @@ use dwar_kernel::{Paise, StoreError, Timestamp};
 use futures_util::stream::{Stream, try_unfold};
 
 /// Some lines of a file, and where the next batch begins; `None` at the end.
-pub(crate) struct Batch<C> {
+pub(crate) struct CsvBatch<C> {
     pub(crate) lines: String,
     pub(crate) next: Option<C>,
 }
@@ -17,16 +17,16 @@ pub(crate) struct Batch<C> {
 /// disconnected. The first batch is an argument, so that a refusal is returned before the file begins.
 pub(crate) fn file<C, R, F>(
     head: &str,
-    first: Batch<C>,
+    first: CsvBatch<C>,
     read: R,
 ) -> impl Stream<Item = Result<String, StoreError>> + use<C, R, F>
 where
     R: Fn(C) -> F,
-    F: Future<Output = Result<Batch<C>, ManageError>>,
+    F: Future<Output = Result<CsvBatch<C>, ManageError>>,
 {
-    let first = Batch { lines: format!("{head}\r\n{}", first.lines), ..first };
+    let first = CsvBatch { lines: format!("{head}\r\n{}", first.lines), ..first };
     try_unfold((Some(first), None, read), |(ready, next, read)| async move {
-        let Batch { lines, next } = match (ready, next) {
+        let CsvBatch { lines, next } = match (ready, next) {
             (Some(ready), _) => ready,
             (None, Some(next)) => read(next).await.map_err(ManageError::into_store_error)?,
             (None, None) => return Ok(None),

@@ -6,7 +6,7 @@ use dwar_event::{
     LoggedCall, Resend, Subject,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, TRACE};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use std::sync::Arc;
 use tracing::instrument;
 
@@ -27,7 +27,7 @@ impl EndpointLog {
     #[instrument(name = "endpoint_log.endpoint", target = TRACE, level = "error", skip_all)]
     pub async fn endpoint(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<Endpoint, ManageError> {
@@ -36,7 +36,7 @@ impl EndpointLog {
 
     async fn admitted(
         &self,
-        by: &By,
+        by: &Requester,
         command: Command,
         project: ProjectId,
         endpoint: EndpointId,
@@ -49,7 +49,7 @@ impl EndpointLog {
     #[instrument(name = "endpoint_log.calls", target = TRACE, level = "error", skip_all)]
     pub async fn calls(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
         filter: CallFilter,
@@ -67,13 +67,13 @@ impl EndpointLog {
     #[instrument(name = "endpoint_log.resend", target = TRACE, level = "error", skip_all)]
     pub async fn resend(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
         event: &EventId,
     ) -> Result<(), ManageError> {
         let known = self.admitted(by, Command::ResendEvent, project, endpoint).await?;
-        let facts = Facts::new().text("endpoint", &known.id.to_string());
+        let facts = AuditDetails::new().text("endpoint", &known.id.to_string());
         let change = AuditedChange::new(Action::EventResent, event).within(project).after(facts);
         self.control.record(by, change).await?;
         let now = self.tell.tools.now();
@@ -93,7 +93,7 @@ impl EndpointLog {
     #[instrument(name = "endpoint_log.test", target = TRACE, level = "error", skip_all)]
     pub async fn test(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<EndpointCall, ManageError> {
@@ -102,7 +102,7 @@ impl EndpointLog {
         self.control.record(by, change).await?;
         let at = self.tell.tools.now();
         let (kind, subject) = (EventKind::WebhookTest, Subject::Test { endpoint });
-        let event = Event { world: project.in_mode(KeyMode::Live), kind, subject, at };
+        let event = Event { project_mode: project.in_mode(KeyMode::Live), kind, subject, at };
         // If this process ends during the call, the next process to claim the event makes it.
         if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
             return Err(ManageError::Conflict(TESTED_BEFORE));

@@ -1,7 +1,7 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
 use dwar_kernel::{EndpointId, KeptSecret, ProjectId, Purpose, Sealed, TRACE, is_line};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -38,7 +38,7 @@ impl ManageEndpoints {
     #[instrument(name = "endpoints.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         url: &str,
         full_phone: bool,
@@ -73,7 +73,11 @@ impl ManageEndpoints {
 
     /// The endpoints of a project, oldest first, disabled ones included.
     #[instrument(name = "endpoints.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Endpoint>, ManageError> {
+    pub async fn list(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Vec<Endpoint>, ManageError> {
         self.control.project(by, Command::ListWebhooks, project).await?;
         Ok(self.events.endpoints(project).await?)
     }
@@ -82,7 +86,7 @@ impl ManageEndpoints {
     #[instrument(name = "endpoints.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<(), ManageError> {
@@ -96,7 +100,7 @@ impl ManageEndpoints {
     #[instrument(name = "endpoints.enable", target = TRACE, level = "error", skip_all)]
     pub async fn enable(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<(), ManageError> {
@@ -110,7 +114,7 @@ impl ManageEndpoints {
     #[instrument(name = "endpoints.rotate_secret", target = TRACE, level = "error", skip_all)]
     pub async fn rotate_secret(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<WebhookSecret, ManageError> {
@@ -131,7 +135,7 @@ impl ManageEndpoints {
     /// Records a change to an endpoint of the project before it is made.
     async fn record(
         &self,
-        by: &By,
+        by: &Requester,
         (command, action): (Command, Action),
         project: ProjectId,
         endpoint: EndpointId,
@@ -158,11 +162,11 @@ pub(super) async fn known(
 }
 
 /// Only the host of an address: its path may contain a secret of the receiver.
-fn facts(endpoint: &Endpoint) -> Facts {
+fn facts(endpoint: &Endpoint) -> AuditDetails {
     let rest = endpoint.url.split_once("://").map_or(endpoint.url.as_str(), |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    Facts::new()
+    AuditDetails::new()
         .text("host", host)
         .flag("full_phone", endpoint.full_phone)
         .flag("enabled", endpoint.disabled_at.is_none())

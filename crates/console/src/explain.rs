@@ -1,6 +1,6 @@
 //! Explanations of what happened to a code, for support staff; the same texts in the admin API and on pages.
 
-use crate::{Fact, FellBack};
+use crate::{FallbackReason, TimelineFact};
 use dwar_activity::Cause;
 use dwar_kernel::Timestamp;
 use dwar_otp::{Channel, Reason, Refusal};
@@ -32,7 +32,7 @@ impl Tone {
 
 /// A sentence with advice, and an instant at its end.
 #[derive(Debug)]
-pub struct Sentence {
+pub struct Explanation {
     pub tone: Tone,
     pub text: String,
     /// What to do, or how to read the sentence; empty if there is nothing to add.
@@ -40,7 +40,7 @@ pub struct Sentence {
     pub until: Option<Timestamp>,
 }
 
-impl Sentence {
+impl Explanation {
     fn new(tone: Tone, text: impl Into<String>) -> Self {
         Self { tone, text: text.into(), advice: "", until: None }
     }
@@ -181,60 +181,60 @@ pub fn now(remaining: u32) -> String {
 pub const NEVER: &str = "The limit of this mode allows no codes.";
 
 /// What happened, as a sentence without its time.
-pub fn fact(fact: &Fact) -> Sentence {
+pub fn fact(fact: &TimelineFact) -> Explanation {
     use Tone::{Bad, Good, Plain, Warn};
     match fact {
-        Fact::Asked => Sentence::new(Plain, "A code was requested."),
-        Fact::NoProvider => {
-            Sentence::new(Bad, "No provider is configured to send it.").advise(cause(Cause::NoProvider).1)
+        TimelineFact::Asked => Explanation::new(Plain, "A code was requested."),
+        TimelineFact::NoProvider => {
+            Explanation::new(Bad, "No provider is configured to send it.").advise(cause(Cause::NoProvider).1)
         }
-        Fact::Handed { channel: by, provider, after } => {
+        TimelineFact::Handed { channel: by, provider, after } => {
             let way = format!("{} via {provider}", channel(*by));
             match after {
-                None => Sentence::new(Plain, format!("Sent by {way}.")),
-                Some(FellBack::Failed) => Sentence::new(Plain, format!("Fell back to {way}.")),
-                Some(FellBack::Silent) => {
-                    Sentence::new(Plain, format!("No receipt in time: fell back to {way}."))
+                None => Explanation::new(Plain, format!("Sent by {way}.")),
+                Some(FallbackReason::Failed) => Explanation::new(Plain, format!("Fell back to {way}.")),
+                Some(FallbackReason::Silent) => {
+                    Explanation::new(Plain, format!("No receipt in time: fell back to {way}."))
                 }
             }
         }
-        Fact::Unanswered => Sentence::new(Warn, "The provider has not answered yet."),
-        Fact::Accepted => Sentence::new(Plain, "The provider accepted it. No receipt yet.")
+        TimelineFact::Unanswered => Explanation::new(Warn, "The provider has not answered yet."),
+        TimelineFact::Accepted => Explanation::new(Plain, "The provider accepted it. No receipt yet.")
             .advise("If it did not arrive, check that the number is right and the phone is on and has reception."),
-        Fact::Refused(why) => {
+        TimelineFact::Refused(why) => {
             let (words, advice) = reason(*why);
-            Sentence::new(Bad, format!("Failed: {words}.")).advise(advice)
+            Explanation::new(Bad, format!("Failed: {words}.")).advise(advice)
         }
-        Fact::FailedLater(why) => {
+        TimelineFact::FailedLater(why) => {
             let (words, advice) = reason(*why);
             let text = format!("The provider accepted it, then reported a failure: {words}.");
-            Sentence::new(Bad, text).advise(advice)
+            Explanation::new(Bad, text).advise(advice)
         }
-        Fact::Delivered => Sentence::new(Good, "Delivered to the phone."),
-        Fact::NobodyReached => Sentence::new(Bad, "Every provider failed. No code reached the phone."),
-        Fact::Free => Sentence::new(Plain, "Test mode: nothing was sent or charged."),
-        Fact::Charged(paise) => Sentence::new(Plain, format!("Charged {}.", paise)),
-        Fact::NotCharged => Sentence::new(Plain, "Nothing was charged."),
-        Fact::Refunded(paise) => Sentence::new(Plain, format!("{} was refunded.", paise)),
-        Fact::EarlierWrong(1) => Sentence::new(Warn, "One wrong code before that."),
-        Fact::EarlierWrong(count) => Sentence::new(Warn, format!("{count} wrong codes before that.")),
-        Fact::WrongCode { left: 0 } => Sentence::new(Bad, "Wrong code. No attempts left."),
-        Fact::WrongCode { left: 1 } => Sentence::new(Warn, "Wrong code. 1 attempt left."),
-        Fact::WrongCode { left } => Sentence::new(Warn, format!("Wrong code. {left} attempts left.")),
-        Fact::RightCode => Sentence::new(Good, "Verified."),
-        Fact::Locked { until } => {
-            Sentence::new(Bad, "Locked after too many wrong codes. Have the user request a new one. This one expires at").until(*until)
+        TimelineFact::Delivered => Explanation::new(Good, "Delivered to the phone."),
+        TimelineFact::NobodyReached => Explanation::new(Bad, "Every provider failed. No code reached the phone."),
+        TimelineFact::Free => Explanation::new(Plain, "Test mode: nothing was sent or charged."),
+        TimelineFact::Charged(paise) => Explanation::new(Plain, format!("Charged {}.", paise)),
+        TimelineFact::NotCharged => Explanation::new(Plain, "Nothing was charged."),
+        TimelineFact::Refunded(paise) => Explanation::new(Plain, format!("{} was refunded.", paise)),
+        TimelineFact::EarlierWrong(1) => Explanation::new(Warn, "One wrong code before that."),
+        TimelineFact::EarlierWrong(count) => Explanation::new(Warn, format!("{count} wrong codes before that.")),
+        TimelineFact::WrongCode { left: 0 } => Explanation::new(Bad, "Wrong code. No attempts left."),
+        TimelineFact::WrongCode { left: 1 } => Explanation::new(Warn, "Wrong code. 1 attempt left."),
+        TimelineFact::WrongCode { left } => Explanation::new(Warn, format!("Wrong code. {left} attempts left.")),
+        TimelineFact::RightCode => Explanation::new(Good, "Verified."),
+        TimelineFact::Locked { until } => {
+            Explanation::new(Bad, "Locked after too many wrong codes. Have the user request a new one. This one expires at").until(*until)
         }
-        Fact::Stopped { until } => {
-            Sentence::new(Bad, "Locked: too many wrong codes for this number. This one expires at").until(*until)
+        TimelineFact::Stopped { until } => {
+            Explanation::new(Bad, "Locked: too many wrong codes for this number. This one expires at").until(*until)
         }
-        Fact::Superseded => Sentence::new(Plain, "Replaced by a newer code.")
+        TimelineFact::Superseded => Explanation::new(Plain, "Replaced by a newer code.")
             .advise("Only the newest code works. The user may have typed an older one."),
-        Fact::Expired => Sentence::new(Plain, "Expired without being used."),
-        Fact::Relayed { until } => {
-            Sentence::new(Plain, "Made and checked by another system. It expires at").until(*until)
+        TimelineFact::Expired => Explanation::new(Plain, "Expired without being used."),
+        TimelineFact::Relayed { until } => {
+            Explanation::new(Plain, "Made and checked by another system. It expires at").until(*until)
         }
-        Fact::Usable { until } => Sentence::new(Plain, "Valid until").until(*until),
+        TimelineFact::Usable { until } => Explanation::new(Plain, "Valid until").until(*until),
     }
 }
 

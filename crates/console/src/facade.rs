@@ -1,7 +1,7 @@
 use crate::alerts::Alerts;
 use crate::{
-    Activity, AuditLog, CloseMonths, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
-    ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
+    Activity, AuditLog, CloseMonths, Control, EndpointLog, FindRecords, FirstSteps, Inbox,
+    ManageAccount, ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, ReadFigures, ReadSpend,
     SignIn, TestProvider, UnlockPhone,
 };
@@ -30,7 +30,7 @@ pub struct Management {
     pub figures: ReadFigures,
     /// Costs of live sends, and how long a balance lasts.
     pub spend: ReadSpend,
-    pub find: Find,
+    pub find: FindRecords,
     pub first_steps: FirstSteps,
     pub signing_keys: ManageSigningKeys,
     pub operators: ManageOperators,
@@ -43,7 +43,7 @@ pub struct Management {
 
 /// What management needs besides its [`ConsoleParts`](crate::ConsoleParts): its connections to the outside.
 #[derive(Clone)]
-pub struct ManagementOutside {
+pub struct ManagementPorts {
     /// Checks the addresses of endpoints, and calls them.
     pub sender: Arc<dyn WebhookSender>,
     pub providers: Arc<dyn Providers>,

@@ -1,8 +1,8 @@
 use crate::{Control, ManageError};
-use dwar_activity::{Counts, FiguresStore, Grain, KEEP_HOURS, SETTLED_AFTER, Window};
+use dwar_activity::{Counts, FiguresStore, Grain, Interval, KEEP_HOURS, SETTLED_AFTER};
 use dwar_event::EventStore;
 use dwar_kernel::{Channel, KeyMode, StoreError, TRACE, Timestamp, words};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_otp::Providers;
 use dwar_project::Project;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl FirstSteps {
     #[instrument(name = "first_steps.of", target = TRACE, level = "error", skip_all)]
     pub async fn of(
         &self,
-        by: &By,
+        by: &Requester,
         project: &Project,
     ) -> Result<Option<Vec<(FirstStep, bool)>>, ManageError> {
         self.control.admit(by, Command::ShowFigures, Some(project.id))?;
@@ -90,7 +90,7 @@ impl FirstSteps {
         now: Timestamp,
     ) -> Result<Counts, StoreError> {
         let settled = self.figures.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
-        let window = Window { from: Grain::Day.begin(project.created_at), until: now };
+        let window = Interval { from: Grain::Day.begin(project.created_at), until: now };
         let spans = window.spans(Grain::Day, settled);
         let mut counts = Counts::default();
         let figures = self.figures.figures(project.id.in_mode(mode), spans).await?;

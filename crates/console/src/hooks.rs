@@ -3,7 +3,7 @@ use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{
     HookId, KeptSecret, KeyMode, NewSecret, ProjectId, Purpose, Sealed, TRACE, WebhookSecret,
 };
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_otp::RelayLifetime;
 use dwar_project::{Hook, HookChange, HookKind, HookStore};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl ManageHooks {
     #[instrument(name = "hooks.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         new: NewHook,
     ) -> Result<(Hook, WebhookSecret), ManageError> {
@@ -63,7 +63,7 @@ impl ManageHooks {
         let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
         let hook = Hook {
             id,
-            world: project.in_mode(new.mode),
+            project_mode: project.in_mode(new.mode),
             kind: new.kind,
             lifetime,
             mfa_lifetime: mfa_lifetime.or(new.kind.mfa_lifetime()),
@@ -78,7 +78,7 @@ impl ManageHooks {
 
     /// The hooks of a project in both modes, oldest first.
     #[instrument(name = "hooks.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Hook>, ManageError> {
+    pub async fn list(&self, by: &Requester, project: ProjectId) -> Result<Vec<Hook>, ManageError> {
         self.control.project(by, Command::ListHooks, project).await?;
         Ok(self.hooks.hooks(project).await?)
     }
@@ -92,7 +92,7 @@ impl ManageHooks {
     #[instrument(name = "hooks.change", target = TRACE, level = "error", skip_all)]
     pub async fn change(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         hook: HookId,
         changed: ChangedLifetimes,
@@ -119,7 +119,7 @@ impl ManageHooks {
     #[instrument(name = "hooks.rotate_secret", target = TRACE, level = "error", skip_all)]
     pub async fn rotate_secret(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         hook: HookId,
     ) -> Result<(Hook, WebhookSecret), ManageError> {
@@ -136,7 +136,7 @@ impl ManageHooks {
     #[instrument(name = "hooks.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         hook: HookId,
     ) -> Result<(), ManageError> {
@@ -148,7 +148,7 @@ impl ManageHooks {
     /// Records a change to a hook of the project before it is made.
     async fn record(
         &self,
-        by: &By,
+        by: &Requester,
         (command, action): (Command, Action),
         project: ProjectId,
         hook: HookId,
@@ -162,7 +162,7 @@ impl ManageHooks {
     /// Loads a hook, after checking the caller's right to the command.
     async fn found(
         &self,
-        by: &By,
+        by: &Requester,
         command: Command,
         project: ProjectId,
         hook: HookId,
@@ -178,8 +178,9 @@ impl ManageHooks {
     }
 }
 
-fn facts(hook: &Hook) -> Facts {
-    let facts = Facts::new().word("kind", hook.kind).word("mode", hook.world.mode.as_str());
+fn facts(hook: &Hook) -> AuditDetails {
+    let facts =
+        AuditDetails::new().word("kind", hook.kind).word("mode", hook.project_mode.mode.as_str());
     let facts = facts.word("expires_in", hook.lifetime.as_secs());
     match hook.mfa_lifetime {
         Some(lifetime) => facts.word("mfa_expires_in", lifetime.as_secs()),
@@ -188,10 +189,10 @@ fn facts(hook: &Hook) -> Facts {
 }
 
 /// The values of a hook that the change names.
-fn changed_facts(hook: &Hook, change: HookChange) -> Facts {
+fn changed_facts(hook: &Hook, change: HookChange) -> AuditDetails {
     let (lifetime, mfa) = (change.lifetime.map(|_| hook.lifetime), change.mfa_lifetime);
     let named = [("expires_in", lifetime), ("mfa_expires_in", mfa.and(hook.mfa_lifetime))];
-    named.into_iter().fold(Facts::new(), |facts, (name, lifetime)| match lifetime {
+    named.into_iter().fold(AuditDetails::new(), |facts, (name, lifetime)| match lifetime {
         Some(lifetime) => facts.word(name, lifetime.as_secs()),
         None => facts,
     })

@@ -3,7 +3,7 @@ use crate::{AuditedChange, Control, ManageError};
 use dwar_app::FoundIdentity;
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{IdentityId, Phone, ProjectId, ProjectMode, SessionId, TRACE, Timestamp};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_otp::{Otp, OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::cmp::Reverse;
@@ -37,12 +37,12 @@ impl ManageIdentities {
     #[instrument(name = "identities.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         id: IdentityId,
     ) -> Result<FoundIdentity, ManageError> {
-        self.control.project(by, Command::ShowIdentity, world.project).await?;
-        let found = self.known(world, id).await?;
+        self.control.project(by, Command::ShowIdentity, project_mode.project).await?;
+        let found = self.known(project_mode, id).await?;
         Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
     }
 
@@ -51,14 +51,14 @@ impl ManageIdentities {
     #[instrument(name = "identities.find", target = TRACE, level = "error", skip_all)]
     pub async fn find(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         phone: &Phone,
     ) -> Result<FoundIdentity, ManageError> {
-        self.control.project(by, Command::FindIdentity, world.project).await?;
+        self.control.project(by, Command::FindIdentity, project_mode.project).await?;
         let vault = self.control.tools.vault.as_ref();
-        let index = vault.phone_index(world, phone);
-        let found = self.identities.find_by_phone(world, index).await?;
+        let index = vault.phone_index(project_mode, phone);
+        let found = self.identities.find_by_phone(project_mode, index).await?;
         Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
     }
 
@@ -67,19 +67,21 @@ impl ManageIdentities {
     #[instrument(name = "identities.latest", target = TRACE, level = "error", skip_all)]
     pub async fn latest(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
     ) -> Result<LatestIdentities, ManageError> {
-        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        self.control.project(by, Command::ShowIdentity, project_mode.project).await?;
         let history = self.requests.as_ref();
-        let (worlds, failed, window, patience) = (vec![world], false, WINDOW, PATIENCE);
-        let scan = RequestScan { history, worlds, failed, since: None, window, patience };
+        let (project_modes, failed, window, patience) =
+            (vec![project_mode], false, WINDOW, PATIENCE);
+        let scan = RequestScan { history, project_modes, failed, since: None, window, patience };
         let mut seen = HashSet::new();
         let is_wanted = |otp: &Otp| otp.state == OtpState::Used && seen.insert(otp.phone);
         let found = scan.find(None, LATEST, is_wanted).await?;
         let mut identities = Vec::new();
         for verified in found.requests {
-            if let Some(known) = self.identities.find_by_phone(world, verified.phone).await? {
+            if let Some(known) = self.identities.find_by_phone(project_mode, verified.phone).await?
+            {
                 identities.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
             }
         }
@@ -92,13 +94,13 @@ impl ManageIdentities {
     #[instrument(name = "identities.of_phone", target = TRACE, level = "error", skip_all)]
     pub async fn of_phone(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         phone: &Phone,
     ) -> Result<Option<IdentityId>, ManageError> {
-        self.control.project(by, Command::ShowIdentity, world.project).await?;
-        let index = self.control.tools.vault.phone_index(world, phone);
-        let known = self.identities.find_by_phone(world, index).await?;
+        self.control.project(by, Command::ShowIdentity, project_mode.project).await?;
+        let index = self.control.tools.vault.phone_index(project_mode, phone);
+        let known = self.identities.find_by_phone(project_mode, index).await?;
         Ok(known.map(|it| it.id))
     }
 
@@ -106,21 +108,22 @@ impl ManageIdentities {
     #[instrument(name = "identities.erase", target = TRACE, level = "error", skip_all)]
     pub async fn erase(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         id: IdentityId,
     ) -> Result<Erased, ManageError> {
-        self.control.project(by, Command::EraseIdentity, world.project).await?;
-        let found = self.known(world, id).await?;
-        let facts = Facts::new()
-            .word("mode", world.mode)
+        self.control.project(by, Command::EraseIdentity, project_mode.project).await?;
+        let found = self.known(project_mode, id).await?;
+        let facts = AuditDetails::new()
+            .word("mode", project_mode.mode)
             .word("created_at", found.created_at.to_rfc3339())
             .word("last_verified_at", found.last_verified_at.to_rfc3339());
-        let change =
-            AuditedChange::new(Action::IdentityErased, id).within(world.project).before(facts);
+        let change = AuditedChange::new(Action::IdentityErased, id)
+            .within(project_mode.project)
+            .before(facts);
         self.control.record(by, change).await?;
         let now = self.control.tools.now();
-        self.identities.erase(world, id, now).await?.ok_or(NO_IDENTITY)
+        self.identities.erase(project_mode, id, now).await?.ok_or(NO_IDENTITY)
     }
 
     /// At most `limit` sessions of an identity after `after`, newest first, including ended ones that are
@@ -128,15 +131,15 @@ impl ManageIdentities {
     #[instrument(name = "identities.sessions", target = TRACE, level = "error", skip_all)]
     pub async fn sessions(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         id: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, ManageError> {
-        self.control.project(by, Command::ListSessions, world.project).await?;
-        self.known(world, id).await?;
-        Ok(self.sessions.of_identity(world, id, after, limit).await?)
+        self.control.project(by, Command::ListSessions, project_mode.project).await?;
+        self.known(project_mode, id).await?;
+        Ok(self.sessions.of_identity(project_mode, id, after, limit).await?)
     }
 
     /// Ends one session. Its tokens do not work for any request that begins after this returns.
@@ -146,22 +149,22 @@ impl ManageIdentities {
     #[instrument(name = "identities.end_session", target = TRACE, level = "error", skip_all)]
     pub async fn end_session(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         id: IdentityId,
         session: SessionId,
     ) -> Result<(), ManageError> {
-        self.control.project(by, Command::EndSession, world.project).await?;
-        self.known(world, id).await?;
+        self.control.project(by, Command::EndSession, project_mode.project).await?;
+        self.known(project_mode, id).await?;
         self.record(
             by,
-            world.project,
+            project_mode.project,
             id,
-            Facts::new().word("mode", world.mode).word("session", session),
+            AuditDetails::new().word("mode", project_mode.mode).word("session", session),
         )
         .await?;
         let now = self.control.tools.now();
-        let ended = self.sessions.end_one(world, id, session, now).await?;
+        let ended = self.sessions.end_one(project_mode, id, session, now).await?;
         if ended { Ok(()) } else { Err(ManageError::NotFound("such session")) }
     }
 
@@ -169,33 +172,37 @@ impl ManageIdentities {
     #[instrument(name = "identities.end_sessions", target = TRACE, level = "error", skip_all)]
     pub async fn end_sessions(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         id: IdentityId,
     ) -> Result<u64, ManageError> {
-        self.control.project(by, Command::EndSessions, world.project).await?;
-        self.known(world, id).await?;
+        self.control.project(by, Command::EndSessions, project_mode.project).await?;
+        self.known(project_mode, id).await?;
         self.record(
             by,
-            world.project,
+            project_mode.project,
             id,
-            Facts::new().word("mode", world.mode).word("session", "all"),
+            AuditDetails::new().word("mode", project_mode.mode).word("session", "all"),
         )
         .await?;
         let now = self.control.tools.now();
-        Ok(self.sessions.end_all(world, id, now).await?)
+        Ok(self.sessions.end_all(project_mode, id, now).await?)
     }
 
-    async fn known(&self, world: ProjectMode, id: IdentityId) -> Result<Identity, ManageError> {
-        self.identities.find(world, id).await?.ok_or(NO_IDENTITY)
+    async fn known(
+        &self,
+        project_mode: ProjectMode,
+        id: IdentityId,
+    ) -> Result<Identity, ManageError> {
+        self.identities.find(project_mode, id).await?.ok_or(NO_IDENTITY)
     }
 
     async fn record(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         identity: IdentityId,
-        ended: Facts,
+        ended: AuditDetails,
     ) -> Result<(), ManageError> {
         let change = AuditedChange::new(Action::SessionsEnded, identity).within(project);
         Ok(self.control.record(by, change.before(ended)).await?)

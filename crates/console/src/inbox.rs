@@ -1,6 +1,6 @@
 use crate::{Control, ManageError};
 use dwar_kernel::{OtpId, Phone, ProjectId, StoreError, TRACE, Timestamp};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_otp::Channel;
 use dwar_otp::sandbox::{Received, SandboxInbox};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Inbox {
     #[instrument(name = "inbox.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         wanted: &str,
         page: u32,
@@ -76,7 +76,7 @@ impl Inbox {
     }
 
     /// Whether the caller may watch new messages of a project. Watching asks again from time to time.
-    pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+    pub fn may_watch(&self, by: &Requester, project: ProjectId) -> bool {
         by.may(Command::Play, Some(project))
     }
 

@@ -1,6 +1,6 @@
-use crate::{AuditedChange, BegunProofs, Control, ManageError, Scope};
+use crate::{AuditedChange, BegunProofs, Control, ManageError, ProofScope};
 use dwar_kernel::{OtpId, ProjectId, StoreError, TRACE, with_causes};
-use dwar_operator::{Action, By, Command};
+use dwar_operator::{Action, Command, Requester};
 use dwar_wallet::{
     ChargeStore, GroupedLine, LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart,
     StatementCursor, StatementFilter, StatementLine,
@@ -34,7 +34,7 @@ pub struct ManageLedger {
 
 /// State of the proofs of a ledger: the last one, and the running one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven {
+pub struct LedgerProofState {
     pub last: Option<LedgerProof>,
     pub running: Option<ProofRun>,
 }
@@ -52,7 +52,7 @@ impl ManageLedger {
     #[instrument(name = "ledger.lines", target = TRACE, level = "error", skip_all)]
     pub async fn lines(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         filter: StatementFilter,
         after: Option<StatementCursor>,
@@ -66,7 +66,7 @@ impl ManageLedger {
     #[instrument(name = "ledger.grouped_lines", target = TRACE, level = "error", skip_all)]
     pub async fn grouped_lines(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         filter: StatementFilter,
         mut after: Option<StatementCursor>,
@@ -95,9 +95,13 @@ impl ManageLedger {
 
     /// The last proof, and the one under way.
     #[instrument(name = "ledger.proven", target = TRACE, level = "error", skip_all)]
-    pub async fn proven(&self, by: &By, project: ProjectId) -> Result<Proven, ManageError> {
+    pub async fn proven(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<LedgerProofState, ManageError> {
         self.control.project(by, Command::ShowWalletProof, project).await?;
-        Ok(Proven {
+        Ok(LedgerProofState {
             last: self.ledger.last_proof(project).await?,
             running: self.running(project).await?,
         })
@@ -116,9 +120,9 @@ impl ManageLedger {
     #[instrument(name = "ledger.begin", target = TRACE, level = "error", skip_all)]
     pub async fn begin(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
-        scope: Scope,
+        scope: ProofScope,
     ) -> Result<ProofStart, ManageError> {
         self.control.admit(by, Command::BeginWalletProof, Some(project))?;
         if self.begun.is_full() {
@@ -146,7 +150,11 @@ impl ManageLedger {
 
     /// Like [`ManageLedger::begin`], for a caller that makes the proof itself by [`ManageLedger::prove`].
     #[instrument(name = "ledger.begin_here", target = TRACE, level = "error", skip_all)]
-    pub async fn begin_here(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
+    pub async fn begin_here(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<ProofStart, ManageError> {
         self.control.project(by, Command::BeginWalletProof, project).await?;
         if let Some(run) = self.running(project).await? {
             return Ok(ProofStart::Running(run));
@@ -165,12 +173,12 @@ impl ManageLedger {
     pub async fn prove(
         &self,
         run: ProofRun,
-        scope: Scope,
+        scope: ProofScope,
     ) -> Result<Option<LedgerProof>, StoreError> {
         let ProofRun { project, since, by, mut seen_at } = run;
         let proved = match scope {
-            Scope::Everything => None,
-            Scope::Newer => self.ledger.last_sound_proof(project).await?,
+            ProofScope::Everything => None,
+            ProofScope::Newer => self.ledger.last_sound_proof(project).await?,
         };
         let mut snapshot = self.ledger.snapshot(project).await?;
         let fitting = proved.map(|proof| proof.sum).filter(|sum| sum.closed == snapshot.closed);

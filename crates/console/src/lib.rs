@@ -52,22 +52,22 @@ mod wallets;
 pub use account::{AccountError, ManageAccount, TotpOffer};
 pub use activity::{Activity, PAGE as REQUESTS_ON_A_PAGE, RequestPage};
 pub use admin_tokens::{ManageAdminTokens, NewAdminToken};
-pub use audit::{Audit, AuditedChange};
+pub use audit::{AuditRecorder, AuditedChange};
 pub use audit_log::AuditLog;
-pub use begun_proofs::{BegunProofs, Scope};
+pub use begun_proofs::{BegunProofs, ProofScope};
 pub use booking::{Booking, Preview};
 pub use close_months::{CloseError, CloseMonths, MonthToClose};
 pub use control::Control;
 pub use endpoint_log::EndpointLog;
 pub use endpoints::ManageEndpoints;
 pub use error::ManageError;
-pub use facade::{Administration, Management, ManagementOutside};
-pub use find::{Find, Finds, Found};
+pub use facade::{Administration, Management, ManagementPorts};
+pub use find::{FindRecords, SearchResult, SearchResults};
 pub use first_steps::{FirstStep, FirstSteps};
 pub use hooks::{ChangedLifetimes, ManageHooks, NewHook};
 pub use identities::{LatestIdentities, ManageIdentities};
 pub use inbox::{IN_INBOX, Inbox, InboxLine, InboxPage};
-pub use ledger::{GroupedPage, ManageLedger, Proven};
+pub use ledger::{GroupedPage, LedgerProofState, ManageLedger};
 pub use operators::{Invited, ManageOperators, SignInState};
 pub use parts::ConsoleParts;
 pub use passkeys::{PasskeyAnswer, Passkeys};
@@ -77,15 +77,18 @@ pub use read_figures::{Figures, ReadFigures};
 pub use read_spend::{ChannelSpend, ReadSpend, Spend};
 pub use request_filter::{FailedFor, RequestFilter, RequestLine};
 pub use search_phones::SearchPhones;
-pub use settle_restored::{SettleRestored, Settled};
-pub use sign_in::{Credentials, Present, SignIn, SignedIn, TypedCode, Welcome};
+pub use settle_restored::{SettleRestored, SettledSends};
+pub use sign_in::{Credentials, LinkRecipient, SignIn, SignedIn, SignedInOperator, TypedCode};
 pub use sign_in_error::SignInError;
 pub use signing_keys::ManageSigningKeys;
 pub use stores::ConsoleStores;
 pub use test_provider::TestProvider;
-pub use timeline::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Story, Timeline};
+pub use timeline::{
+    Entry, FallbackReason, NextSend, PhoneHistory, RefusalGroup, RequestHistory, Timeline,
+    TimelineFact,
+};
 pub use unlock_phone::{UnlockPhone, Unlocked};
-pub use upkeep::{About, ConsoleSweep, ConsoleSwept, ConsoleUpkeep, Heartbeat, KeepFigures};
+pub use upkeep::{ConsoleSweep, ConsoleSwept, ConsoleUpkeep, Heartbeat, KeepFigures, ProcessInfo};
 pub use wallets::ManageWallets;
 
 /// Most entries of one list, on the command line, in the admin API and on pages.

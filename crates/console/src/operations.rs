@@ -9,11 +9,11 @@ use std::time::Duration;
 #[async_trait]
 pub trait Operations: Send + Sync {
     /// Reads everything; the cost does not depend on how much is on record.
-    async fn snapshot(&self) -> Snapshot;
+    async fn snapshot(&self) -> OperationsSnapshot;
 }
 
 /// State of an installation at one moment, as one process sees it.
-pub struct Snapshot {
+pub struct OperationsSnapshot {
     /// The cheap checks of `dwar doctor`.
     pub checks: Vec<Check>,
     /// Instances of the last day, the latest seen first; `None` if unknown.
@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// `None` if unknown.
     pub queues: Option<Queues>,
     pub loops: Vec<Loop>,
-    pub providers: Vec<Provider>,
+    pub providers: Vec<ProviderStatus>,
     pub process: Process,
 }
 
@@ -52,7 +52,7 @@ pub struct Loop {
 }
 
 /// A provider as this process sees it, with its recent calls.
-pub struct Provider {
+pub struct ProviderStatus {
     pub name: String,
     /// Remaining pause; `None` while the provider is called.
     pub open_for: Option<Duration>,

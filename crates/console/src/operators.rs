@@ -1,8 +1,9 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{OperatorId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
-    Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Lockout,
-    Operator, OperatorChange, OperatorName, OperatorStore, Passkey, PasskeyStore, Permission,
+    Access, Action, Area, AuditDetails, Command, InvalidName, LinkKind, LinkSecret, Lockout,
+    OneTimeLink, Operator, OperatorChange, OperatorName, OperatorStore, Passkey, PasskeyStore,
+    Permission, Requester,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ impl ManageOperators {
     #[instrument(name = "operators.invite", target = TRACE, level = "error", skip_all)]
     pub async fn invite(
         &self,
-        by: &By,
+        by: &Requester,
         name: &str,
         access: Access,
     ) -> Result<Invited, ManageError> {
@@ -56,7 +57,7 @@ impl ManageOperators {
             return Err(NAME_TAKEN);
         }
         let (invited, link) = self.compose(name, access, LinkKind::Password);
-        let facts = Facts::new().word("access", &invited.operator.access);
+        let facts = AuditDetails::new().word("access", &invited.operator.access);
         let change = about(&invited.operator, Action::OperatorInvited).after(facts);
         self.control.record(by, change).await?;
         let made = self.operators.invite(invited.operator.clone(), link).await?;
@@ -71,16 +72,16 @@ impl ManageOperators {
             return Ok(None);
         }
         let (invited, link) = self.compose(name, Access::everything(), LinkKind::SignIn);
-        let facts = Facts::new().word("access", &invited.operator.access);
+        let facts = AuditDetails::new().word("access", &invited.operator.access);
         let change = about(&invited.operator, Action::OperatorInvited).after(facts);
-        self.control.record(&By::command_line(), change).await?;
+        self.control.record(&Requester::command_line(), change).await?;
         let made = self.operators.invite_first(invited.operator.clone(), link).await?;
         Ok(made.then_some(invited))
     }
 
     /// The operators that the caller may see: those of projects whose team the caller sees, or all.
     #[instrument(name = "operators.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By) -> Result<Vec<Operator>, ManageError> {
+    pub async fn list(&self, by: &Requester) -> Result<Vec<Operator>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
         let mut operators = self.operators.list().await?;
         let see = |operator: &Operator| {
@@ -101,12 +102,12 @@ impl ManageOperators {
     #[instrument(name = "operators.sign_in_states", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in_states(
         &self,
-        by: &By,
+        by: &Requester,
         operators: &[Operator],
     ) -> Result<BTreeMap<OperatorId, SignInState>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
         let now = self.control.tools.now();
-        let mut lockouts = Lockout::of(self.operators.standings(now).await?, now);
+        let mut lockouts = Lockout::of(self.operators.failure_counters(now).await?, now);
         let state = |one: &Operator| {
             let lockout = lockouts.remove(&one.id).unwrap_or_default();
             (one.id, SignInState { lockout, ..SignInState::default() })
@@ -130,11 +131,15 @@ impl ManageOperators {
     /// Forgets the failed sign-ins of an operator, so that nothing is locked or slowed any more; returns the
     /// operator.
     #[instrument(name = "operators.unlock", target = TRACE, level = "error", skip_all)]
-    pub async fn unlock(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
+    pub async fn unlock(
+        &self,
+        by: &Requester,
+        operator: OperatorId,
+    ) -> Result<Operator, ManageError> {
         self.control.admit(by, Command::UnlockOperator, None)?;
         let operator = self.find(by, operator).await?;
         self.control.record(by, about(&operator, Action::OperatorUnlocked)).await?;
-        self.operators.forget_standings(operator.id).await?;
+        self.operators.forget_failures(operator.id).await?;
         Ok(operator)
     }
 
@@ -145,7 +150,7 @@ impl ManageOperators {
     #[instrument(name = "operators.renew_invitation", target = TRACE, level = "error", skip_all)]
     pub async fn renew_invitation(
         &self,
-        by: &By,
+        by: &Requester,
         operator: OperatorId,
     ) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::RenewInvitation, None)?;
@@ -165,7 +170,7 @@ impl ManageOperators {
     #[instrument(name = "operators.change_access", target = TRACE, level = "error", skip_all)]
     pub async fn change_access(
         &self,
-        by: &By,
+        by: &Requester,
         operator: OperatorId,
         access: Access,
     ) -> Result<(), ManageError> {
@@ -174,8 +179,8 @@ impl ManageOperators {
             return Ok(());
         }
         let change = about(&before, Action::OperatorChanged)
-            .before(Facts::new().word("access", &before.access))
-            .after(Facts::new().word("access", &access));
+            .before(AuditDetails::new().word("access", &before.access))
+            .after(AuditDetails::new().word("access", &access));
         self.control.record(by, change).await?;
         let change = OperatorChange::Access(access);
         done(self.operators.change(operator, change, None).await?)
@@ -189,7 +194,7 @@ impl ManageOperators {
     #[instrument(name = "operators.admit_access", target = TRACE, level = "error", skip_all)]
     pub async fn admit_access(
         &self,
-        by: &By,
+        by: &Requester,
         operator: OperatorId,
         access: &Access,
     ) -> Result<Operator, ManageError> {
@@ -205,13 +210,17 @@ impl ManageOperators {
     /// # Errors
     /// [`ManageError::Forbidden`] unless the caller is the command line.
     #[instrument(name = "operators.reset", target = TRACE, level = "error", skip_all)]
-    pub async fn reset(&self, by: &By, operator: OperatorId) -> Result<Invited, ManageError> {
+    pub async fn reset(
+        &self,
+        by: &Requester,
+        operator: OperatorId,
+    ) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::ResetOperator, None)?;
         let mut operator = self.find(by, operator).await?;
-        let facts = Facts::new()
+        let facts = AuditDetails::new()
             .flag("password", operator.password.is_some())
             .flag("totp", operator.totp.is_some());
-        let after = Facts::new().flag("password", false).flag("totp", false);
+        let after = AuditDetails::new().flag("password", false).flag("totp", false);
         let change = about(&operator, Action::OperatorReset).before(facts).after(after);
         self.control.record(by, change).await?;
         operator.reset();
@@ -223,22 +232,27 @@ impl ManageOperators {
 
     /// Removes an operator and ends the sessions. Tokens that the operator made stay valid.
     #[instrument(name = "operators.remove", target = TRACE, level = "error", skip_all)]
-    pub async fn remove(&self, by: &By, operator: OperatorId) -> Result<(), ManageError> {
+    pub async fn remove(&self, by: &Requester, operator: OperatorId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RemoveOperator, None)?;
         let before = self.find(by, operator).await?;
-        let facts = Facts::new().word("access", &before.access);
+        let facts = AuditDetails::new().word("access", &before.access);
         self.control.record(by, about(&before, Action::OperatorRemoved).before(facts)).await?;
         done(self.operators.remove(operator).await?)
     }
 
     /// Loads an operator whom the caller may change.
-    async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
+    async fn find(&self, by: &Requester, operator: OperatorId) -> Result<Operator, ManageError> {
         let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
         self.control.may_grant(by, &found.access)?;
         Ok(found)
     }
 
-    fn compose(&self, name: OperatorName, access: Access, kind: LinkKind) -> (Invited, Link) {
+    fn compose(
+        &self,
+        name: OperatorName,
+        access: Access,
+        kind: LinkKind,
+    ) -> (Invited, OneTimeLink) {
         let now = self.control.tools.now();
         let id = OperatorId::new(now, self.control.tools.entropy.as_ref());
         let operator = Operator {
@@ -254,15 +268,15 @@ impl ManageOperators {
         (Invited { operator, secret, expires_at: link.expires_at }, link)
     }
 
-    fn link(&self, operator: OperatorId, kind: LinkKind) -> (LinkSecret, Link) {
+    fn link(&self, operator: OperatorId, kind: LinkKind) -> (LinkSecret, OneTimeLink) {
         let now = self.control.tools.now();
         let secret = LinkSecret::generate(self.control.tools.entropy.as_ref());
         let lifetime = match kind {
-            LinkKind::Password => Link::INVITE,
-            LinkKind::SignIn => Link::FIRST,
+            LinkKind::Password => OneTimeLink::INVITE,
+            LinkKind::SignIn => OneTimeLink::FIRST,
         };
         let digest = secret.digest(self.control.tools.vault.as_ref());
-        (secret, Link { digest, operator, kind, made_at: now, expires_at: now + lifetime })
+        (secret, OneTimeLink { digest, operator, kind, made_at: now, expires_at: now + lifetime })
     }
 }
 

@@ -1,11 +1,11 @@
-use crate::alerts::{Alerts, LocalFacts, NothingLocal};
+use crate::alerts::{Alerts, LocalFacts, NoLocalFacts};
 use crate::project_rules::OwnIssuers;
 use crate::{
-    About, Activity, Administration, Audit, AuditLog, CloseMonths, ConsoleStores, ConsoleSweep,
-    ConsoleUpkeep, Control, EndpointLog, Find, FirstSteps, Heartbeat, Inbox, KeepFigures,
+    Activity, Administration, AuditLog, AuditRecorder, CloseMonths, ConsoleStores, ConsoleSweep,
+    ConsoleUpkeep, Control, EndpointLog, FindRecords, FirstSteps, Heartbeat, Inbox, KeepFigures,
     ManageAccount, ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
-    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management,
-    ManagementOutside, Passkeys, ReadFigures, ReadSpend, SearchPhones, SettleRestored, SignIn,
+    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management, ManagementPorts,
+    Passkeys, ProcessInfo, ReadFigures, ReadSpend, SearchPhones, SettleRestored, SignIn,
     TestProvider, UnlockPhone, project_rules,
 };
 use dwar_app::Parts;
@@ -25,8 +25,8 @@ pub struct ConsoleParts {
 
 impl ConsoleParts {
     /// The audit log in which every change by an operator is recorded.
-    pub fn audit(&self) -> Audit {
-        Audit { tools: self.login.tools.clone(), entries: self.stores.audit.clone() }
+    pub fn audit(&self) -> AuditRecorder {
+        AuditRecorder { tools: self.login.tools.clone(), entries: self.stores.audit.clone() }
     }
 
     fn control(&self) -> Control {
@@ -35,10 +35,10 @@ impl ConsoleParts {
     }
 
     /// All use cases of operators, with their connections to the outside.
-    pub fn management(&self, outside: ManagementOutside) -> Management {
+    pub fn management(&self, outside: ManagementPorts) -> Management {
         let Self { login, stores } = self.clone();
         let (policies, kept) = (login.policies.clone(), login.stores.clone());
-        let ManagementOutside { sender, providers } = outside;
+        let ManagementPorts { sender, providers } = outside;
         let alerts = self.alerts(providers.clone());
         let ledger = stores.ledger;
         let control = || self.control();
@@ -87,7 +87,7 @@ impl ConsoleParts {
                 limits: policies.limits,
             },
             activity: self.activity(),
-            find: Find {
+            find: FindRecords {
                 control: control(),
                 otps: kept.otps.clone(),
                 identities: kept.identities.clone(),
@@ -138,7 +138,7 @@ impl ConsoleParts {
             keys: login.stores.signing_keys.clone(),
             alerts: stores.alerts.clone(),
             providers,
-            local: Arc::new(NothingLocal),
+            local: Arc::new(NoLocalFacts),
             prices: login.policies.prices,
             known: Arc::default(),
         }
@@ -188,7 +188,7 @@ impl ConsoleParts {
     }
 
     /// The background work for operators, with the facts of this process.
-    pub fn upkeep(&self, about: About, local: Arc<dyn LocalFacts>) -> ConsoleUpkeep {
+    pub fn upkeep(&self, about: ProcessInfo, local: Arc<dyn LocalFacts>) -> ConsoleUpkeep {
         let Self { login: Parts { tools, policies, .. }, stores } = self.clone();
         ConsoleUpkeep {
             heartbeat: Heartbeat::new(tools.clone(), stores.instances, stores.alerts, about, local),

@@ -1,8 +1,8 @@
-use crate::{AccountError, AuditedChange, Present, SignIn, SignInError, SignedIn};
+use crate::{AccountError, AuditedChange, SignIn, SignInError, SignedIn, SignedInOperator};
 use dwar_kernel::{Digest, OperatorId, Purpose, StoreError, TRACE};
 use dwar_operator::{
-    Action, By, Challenge, Client, Facts, Operator, OperatorName, Passkey, PasskeyAdded,
-    PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
+    Action, AuditDetails, Challenge, Client, Operator, OperatorName, Passkey, PasskeyAdded,
+    PasskeyMade, PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier, Requester,
 };
 use std::sync::Arc;
 use tracing::instrument;
@@ -38,8 +38,8 @@ impl Passkeys {
     #[instrument(name = "passkeys.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         (current, name): (&str, &str),
         site: PasskeySite<'_>,
         answer: PasskeyMade<'_>,
@@ -78,8 +78,8 @@ impl Passkeys {
     #[instrument(name = "passkeys.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
-        by: &By,
-        present: &Present,
+        by: &Requester,
+        present: &SignedInOperator,
         current: &str,
         credential: &[u8],
     ) -> Result<(), AccountError> {
@@ -115,7 +115,7 @@ impl Passkeys {
             SignInError::Wrong
         })?;
         let (token, session) = self.sign_in.begin(id, client, now);
-        let by = By::operator(&operator, from);
+        let by = Requester::operator(&operator, from);
         // Checked again under a lock below; checked here so that a copied passkey leaves an audit entry.
         let grows = passkey.clone().take(counter, now);
         let action = if grows { Action::OperatorSignedIn } else { Action::PasskeyRefused };
@@ -152,13 +152,13 @@ impl Passkeys {
 
     async fn note(
         &self,
-        by: &By,
+        by: &Requester,
         operator: &Operator,
         action: Action,
         passkey: &str,
     ) -> Result<(), StoreError> {
         let change = AuditedChange::new(action, &operator.name).within(operator.access.project());
-        let change = change.after(Facts::new().word("passkey", passkey));
+        let change = change.after(AuditDetails::new().word("passkey", passkey));
         self.sign_in.audit.record(by, change).await
     }
 }

@@ -2,10 +2,10 @@ use crate::named_project::named;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::{CreateProject, CreatedProject, SmsPreview, sms_preview};
 use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_project::{
-    ApiKey, Changed, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectName, ProjectRules,
-    Setting, SettingValue,
+    ApiKey, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectChangeResult, ProjectName,
+    ProjectRules, Setting, SettingValue,
 };
 use dwar_wallet::Amount;
 use tracing::instrument;
@@ -24,7 +24,7 @@ impl ManageProjects {
     #[instrument(name = "projects.create", target = TRACE, level = "error", skip_all)]
     pub async fn create(
         &self,
-        by: &By,
+        by: &Requester,
         name: &ProjectName,
         balance: Amount,
     ) -> Result<CreatedProject, ManageError> {
@@ -47,7 +47,7 @@ impl ManageProjects {
             return Ok(None);
         }
         let draft = self.create.draft(name, balance);
-        self.control.record(&By::command_line(), creation(&draft.project)).await?;
+        self.control.record(&Requester::command_line(), creation(&draft.project)).await?;
         self.create.keep_first(draft).await
     }
 
@@ -59,11 +59,11 @@ impl ManageProjects {
     #[instrument(name = "projects.regenerate_key", target = TRACE, level = "error", skip_all)]
     pub async fn regenerate_key(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         replaces: Option<ApiKeyId>,
     ) -> Result<ApiKey, ManageError> {
-        let ProjectMode { project, mode } = world;
+        let ProjectMode { project, mode } = project_mode;
         self.control.project(by, Command::RegenerateKey, project).await?;
         let keys = self.control.projects.keys(project).await?;
         let present = keys.iter().find(|key| key.mode == mode).ok_or(ManageError::NoSuchProject)?;
@@ -92,7 +92,7 @@ impl ManageProjects {
     #[instrument(name = "projects.change", target = TRACE, level = "error", skip_all)]
     pub async fn change(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         change: ProjectChange,
     ) -> Result<Project, ManageError> {
@@ -105,16 +105,20 @@ impl ManageProjects {
         self.control.record(by, alteration(&before, &after, &change)).await?;
         let rules = self.rules.clone();
         match self.control.projects.change(project, change, rules).await? {
-            Changed::Done(project) => Ok(*project),
-            Changed::Refused(cause) => Err(cause.into()),
-            Changed::NoSuchProject => Err(ManageError::NoSuchProject),
+            ProjectChangeResult::Done(project) => Ok(*project),
+            ProjectChangeResult::Refused(cause) => Err(cause.into()),
+            ProjectChangeResult::NoSuchProject => Err(ManageError::NoSuchProject),
         }
     }
 
     /// Archives a project: its API keys are refused from the very next request on, on every instance. Nothing
     /// else changes, and [`ManageProjects::restore`] reverts it. Archiving again changes nothing.
     #[instrument(name = "projects.archive", target = TRACE, level = "error", skip_all)]
-    pub async fn archive(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+    pub async fn archive(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::ArchiveProject, project).await?;
         let at = found.archived_at.unwrap_or_else(|| self.control.tools.now());
         self.set_archived(by, found, Action::ProjectArchived, Some(at)).await
@@ -122,14 +126,18 @@ impl ManageProjects {
 
     /// Restores a project: its API keys are accepted again from the very next request on.
     #[instrument(name = "projects.restore", target = TRACE, level = "error", skip_all)]
-    pub async fn restore(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+    pub async fn restore(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::RestoreProject, project).await?;
         self.set_archived(by, found, Action::ProjectRestored, None).await
     }
 
     async fn set_archived(
         &self,
-        by: &By,
+        by: &Requester,
         found: Project,
         action: Action,
         at: Option<Timestamp>,
@@ -148,7 +156,7 @@ impl ManageProjects {
     #[instrument(name = "projects.preview", target = TRACE, level = "error", skip_all)]
     pub async fn preview(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         change: ProjectChange,
     ) -> Result<(Project, SmsPreview), ManageError> {
@@ -174,7 +182,7 @@ impl ManageProjects {
 
     /// The projects that the caller may see, oldest first.
     #[instrument(name = "projects.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
+    pub async fn list(&self, by: &Requester) -> Result<Vec<Project>, ManageError> {
         self.control.admit(by, Command::ListProjects, None)?;
         let mut all = self.control.projects.list().await?;
         all.retain(|project| by.access.knows(project.id));
@@ -186,14 +194,17 @@ impl ManageProjects {
     /// # Errors
     /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] that names the candidates if there are several.
     #[instrument(name = "projects.named", target = TRACE, level = "error", skip_all)]
-    pub async fn named(&self, by: &By, text: &str) -> Result<Project, ManageError> {
+    pub async fn named(&self, by: &Requester, text: &str) -> Result<Project, ManageError> {
         named(&self.list(by).await?, text).cloned()
     }
 
     /// Projects of the caller that are in use and whose settings cannot work, each with the cause: a provider
     /// may have been removed from the configuration since its name was checked.
     #[instrument(name = "projects.unfit", target = TRACE, level = "error", skip_all)]
-    pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
+    pub async fn unfit(
+        &self,
+        by: &Requester,
+    ) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
         let mut in_use = self.list(by).await?;
         in_use.retain(|project| project.archived_at.is_none());
         let judged = in_use.into_iter().flat_map(|project| {
@@ -204,7 +215,7 @@ impl ManageProjects {
     }
 
     /// Whether a project in use has settings that cannot work, as far as the caller may see it.
-    pub fn is_unfit(&self, by: &By, project: &Project) -> bool {
+    pub fn is_unfit(&self, by: &Requester, project: &Project) -> bool {
         project.archived_at.is_none()
             && by.may(Command::ShowProject, Some(project.id))
             && !(self.rules)(project).is_empty()
@@ -212,13 +223,17 @@ impl ManageProjects {
 
     /// One project by its id, if the caller may see its settings.
     #[instrument(name = "projects.show", target = TRACE, level = "error", skip_all)]
-    pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+    pub async fn show(&self, by: &Requester, project: ProjectId) -> Result<Project, ManageError> {
         self.control.project(by, Command::ShowProject, project).await
     }
 
     /// The current keys of a project, live first.
     #[instrument(name = "projects.keys", target = TRACE, level = "error", skip_all)]
-    pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
+    pub async fn keys(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Vec<KeyRecord>, ManageError> {
         self.control.project(by, Command::ListKeys, project).await?;
         Ok(self.control.projects.keys(project).await?)
     }
@@ -226,7 +241,7 @@ impl ManageProjects {
     /// Prices need a permission of their own; all other settings share one.
     async fn admit_change(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         change: &ProjectChange,
     ) -> Result<Project, ManageError> {
@@ -242,8 +257,9 @@ impl ManageProjects {
 }
 
 fn creation(created: &CreatedProject) -> AuditedChange {
-    let facts =
-        Facts::new().text("name", &created.name).number("balance_paise", created.balance.paise().0);
+    let facts = AuditDetails::new()
+        .text("name", &created.name)
+        .number("balance_paise", created.balance.paise().0);
     AuditedChange::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
 }
 
@@ -252,24 +268,24 @@ fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> Audi
         true => Action::ProjectRepriced,
         false => Action::ProjectChanged,
     };
-    let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(after));
+    let (was, is_to_be) = AuditDetails::difference(&of_project(before), &of_project(after));
     AuditedChange::new(action, before.id).within(before.id).before(was).after(is_to_be)
 }
 
-fn since(archived_at: Option<Timestamp>) -> Facts {
+fn since(archived_at: Option<Timestamp>) -> AuditDetails {
     match archived_at {
-        Some(at) => Facts::new().word("archived_at", at.to_rfc3339()),
-        None => Facts::new().null("archived_at"),
+        Some(at) => AuditDetails::new().word("archived_at", at.to_rfc3339()),
+        None => AuditDetails::new().null("archived_at"),
     }
 }
 
 /// The parts of a key that may be shown.
-fn of_key(key: &KeyRecord) -> Facts {
-    Facts::new().word("key_id", key.id).word("ending", &key.ending)
+fn of_key(key: &KeyRecord) -> AuditDetails {
+    AuditDetails::new().word("key_id", key.id).word("ending", &key.ending)
 }
 
-fn of_project(project: &Project) -> Facts {
-    Setting::ALL.into_iter().fold(Facts::new(), |facts, setting| {
+fn of_project(project: &Project) -> AuditDetails {
+    Setting::ALL.into_iter().fold(AuditDetails::new(), |facts, setting| {
         let name = setting.as_str();
         match project.get(setting) {
             SettingValue::Switch(on) => facts.flag(name, on),

@@ -1,9 +1,9 @@
 use crate::{Control, ManageError};
 use dwar_activity::{
-    FiguresStore, Grain, Overview, Period, Progress, Range, SETTLED_AFTER, Traffic, Wanted,
+    FiguresPeriod, FiguresStore, Grain, Overview, Period, Progress, Range, SETTLED_AFTER, Traffic,
 };
 use dwar_kernel::{KeyMode, ProjectId, ProjectMode, StoreError, TRACE};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl ReadFigures {
     #[instrument(name = "read_figures.traffic", target = TRACE, level = "error", skip_all)]
     pub async fn traffic(
         &self,
-        by: &By,
+        by: &Requester,
         mut projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
         projects.retain(|project| by.may(Command::ShowFigures, Some(*project)));
@@ -52,18 +52,18 @@ impl ReadFigures {
     #[instrument(name = "read_figures.overview", target = TRACE, level = "error", skip_all)]
     pub async fn overview(
         &self,
-        by: &By,
-        world: ProjectMode,
-        wanted: Wanted,
+        by: &Requester,
+        project_mode: ProjectMode,
+        wanted: FiguresPeriod,
     ) -> Result<Figures, ManageError> {
-        self.control.project(by, Command::ShowFigures, world.project).await?;
+        self.control.project(by, Command::ShowFigures, project_mode.project).await?;
         let now = self.control.tools.now();
         let range = wanted.range(now).ok_or_else(|| ManageError::invalid("since", NOTHING))?;
         let Progress { settled, as_of } = self.store.progress().await?;
         let complete = settled.unwrap_or(now - SETTLED_AFTER);
         let windows = [Some(range.window), range.before].into_iter().flatten();
         let spans = windows.flat_map(|it| it.spans(range.coarsest(), complete)).collect();
-        let figures = self.store.figures(world, spans).await?;
+        let figures = self.store.figures(project_mode, spans).await?;
         let (present, earlier): (Vec<_>, Vec<_>) =
             figures.into_iter().partition(|figure| figure.began >= range.window.from);
         Ok(Figures {

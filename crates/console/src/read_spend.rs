@@ -1,7 +1,7 @@
 use crate::{Control, ManageError};
-use dwar_activity::{Counts, Figure, FiguresStore, Grain, SETTLED_AFTER, Window};
+use dwar_activity::{Counts, Figure, FiguresStore, Grain, Interval, SETTLED_AFTER};
 use dwar_kernel::{Channel, KeyMode, Paise, PriceList, StoreError, TRACE, Timestamp};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_otp::Providers;
 use dwar_project::Project;
 use dwar_wallet::{Balance, BalanceLevel, Month};
@@ -47,7 +47,7 @@ impl ReadSpend {
     #[instrument(name = "read_spend.of", target = TRACE, level = "error", skip_all)]
     pub async fn of(
         &self,
-        by: &By,
+        by: &Requester,
         project: &Project,
         balance: Balance,
     ) -> Result<Spend, ManageError> {
@@ -72,7 +72,7 @@ impl ReadSpend {
         let before = Month::of(now).and_then(|month| Month::of(month.since() - MOMENT));
         let Some(before) = before else { return Ok(Vec::new()) };
         let settled = self.figures.progress().await?.settled;
-        let window = Window { from: before.since(), until: now };
+        let window = Interval { from: before.since(), until: now };
         let spans = window.spans(Grain::Day, settled.unwrap_or(now - SETTLED_AFTER));
         self.figures.figures(project.id.in_mode(KeyMode::Live), spans).await
     }
@@ -137,9 +137,9 @@ mod tests {
 
     fn figure(channel: Channel, began: &str, requests: u64, paise: i64) -> Figure {
         let project: ProjectId = "0192f000-0000-7000-8000-000000000001".parse().unwrap();
-        let world = project.in_mode(KeyMode::Live);
+        let project_mode = project.in_mode(KeyMode::Live);
         Figure {
-            key: Key { world, carrier: Some((channel, "one".to_owned())) },
+            key: Key { project_mode, carrier: Some((channel, "one".to_owned())) },
             grain: Grain::Hour,
             began: at(began),
             counts: Counts { requests, spent: Paise(paise), ..Counts::default() },

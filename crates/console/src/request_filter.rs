@@ -73,7 +73,7 @@ impl RequestLine {
         let tried = |it: DeliveryAttempt| (it.channel, it.provider, it.reason);
         Self {
             otp: otp.id,
-            mode: otp.world.mode,
+            mode: otp.project_mode.mode,
             at: otp.created_at,
             phone,
             carrier,

@@ -11,7 +11,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 /// Searches requests, newest first, for properties that no index covers.
 pub(crate) struct RequestScan<'a> {
     pub(crate) history: &'a dyn OtpHistory,
-    pub(crate) worlds: Vec<ProjectMode>,
+    pub(crate) project_modes: Vec<ProjectMode>,
     pub(crate) failed: bool,
     /// Where the scan ends: older requests are not read.
     pub(crate) since: Option<Timestamp>,
@@ -22,7 +22,7 @@ pub(crate) struct RequestScan<'a> {
 
 /// The matches, and how far the scan got.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ScannedRequests {
     /// Newest first.
     pub(crate) requests: Vec<Otp>,
     pub(crate) newest: Option<OtpId>,
@@ -40,9 +40,9 @@ impl RequestScan<'_> {
         before: Option<OtpId>,
         most: usize,
         mut wants: impl FnMut(&Otp) -> bool + Send,
-    ) -> Result<Found, StoreError> {
+    ) -> Result<ScannedRequests, StoreError> {
         let began = Instant::now();
-        let mut found = Found { next: before, ..Found::default() };
+        let mut found = ScannedRequests { next: before, ..ScannedRequests::default() };
         loop {
             let window = self.read(found.next).await?;
             let is_last = window.len() < self.window as usize;
@@ -52,7 +52,7 @@ impl RequestScan<'_> {
                     return Ok(found);
                 }
                 if self.since.is_some_and(|since| otp.created_at < since) {
-                    return Ok(Found { next: None, ..found });
+                    return Ok(ScannedRequests { next: None, ..found });
                 }
                 found.looked_through += 1;
                 found.looked_back_to = Some(otp.created_at);
@@ -62,7 +62,7 @@ impl RequestScan<'_> {
                 }
             }
             if is_last {
-                return Ok(Found { next: None, ..found });
+                return Ok(ScannedRequests { next: None, ..found });
             }
             if found.requests.len() == most || began.elapsed() >= self.patience {
                 return Ok(found);
@@ -73,8 +73,8 @@ impl RequestScan<'_> {
     /// Reads the newest requests of all chosen modes together.
     async fn read(&self, before: Option<OtpId>) -> Result<Vec<Otp>, StoreError> {
         let mut all = Vec::new();
-        for world in &self.worlds {
-            all.extend(self.history.newest(*world, self.failed, before, self.window).await?);
+        for project_mode in &self.project_modes {
+            all.extend(self.history.newest(*project_mode, self.failed, before, self.window).await?);
         }
         all.sort_by_key(|otp| Reverse(otp.id));
         all.truncate(self.window as usize);
@@ -90,8 +90,8 @@ mod tests {
     use dwar_testkit::{CODE, Fixtures, START, seconds};
 
     /// `count` requests of one mode, one per second, newest first.
-    fn requests(make: &Fixtures, world: ProjectMode, count: u64) -> Vec<Otp> {
-        let line = make.line(world);
+    fn requests(make: &Fixtures, project_mode: ProjectMode, count: u64) -> Vec<Otp> {
+        let line = make.line(project_mode);
         let at = |number| START + seconds(number);
         let otp = |number| {
             let id = OtpId::new(at(number), &make.entropy);
@@ -102,8 +102,8 @@ mod tests {
 
     fn history(requests: Vec<Otp>) -> MockOtpHistory {
         let mut history = MockOtpHistory::new();
-        history.expect_newest().returning(move |world, _, before, limit| {
-            let own = requests.iter().filter(|otp| otp.world == world);
+        history.expect_newest().returning(move |project_mode, _, before, limit| {
+            let own = requests.iter().filter(|otp| otp.project_mode == project_mode);
             let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
             Ok(older.take(limit as usize).cloned().collect())
         });
@@ -113,7 +113,7 @@ mod tests {
     fn scan<'a>(history: &'a MockOtpHistory, project: ProjectId, patience: u64) -> RequestScan<'a> {
         RequestScan {
             history,
-            worlds: KeyMode::ALL.map(|mode| project.in_mode(mode)).to_vec(),
+            project_modes: KeyMode::ALL.map(|mode| project.in_mode(mode)).to_vec(),
             failed: false,
             since: None,
             window: 10,

@@ -1,10 +1,10 @@
 //! Requests as a CSV file.
 
-use crate::csv::{Batch, cell, file, instant};
+use crate::csv::{CsvBatch, cell, file, instant};
 use crate::{Activity, ManageError, RequestFilter, RequestLine};
 use dwar_activity::Cause;
 use dwar_kernel::{OtpId, ProjectId, StoreError};
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_otp::Channel;
 use futures_util::stream::Stream;
 
@@ -15,7 +15,7 @@ impl Activity {
     /// The requests of a project that match `filter` as a CSV file, newest first, without a limit.
     pub async fn csv(
         self,
-        by: By,
+        by: Requester,
         project: ProjectId,
         filter: RequestFilter,
     ) -> Result<impl Stream<Item = Result<String, StoreError>>, ManageError> {
@@ -29,13 +29,13 @@ impl Activity {
 
     async fn batch(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         filter: &RequestFilter,
         before: Option<OtpId>,
-    ) -> Result<Batch<OtpId>, ManageError> {
+    ) -> Result<CsvBatch<OtpId>, ManageError> {
         let page = self.requests(by, project, filter, before, BATCH).await?;
-        Ok(Batch { lines: page.lines.iter().map(csv_line).collect(), next: page.next })
+        Ok(CsvBatch { lines: page.lines.iter().map(csv_line).collect(), next: page.next })
     }
 }
 

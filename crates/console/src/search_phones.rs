@@ -1,7 +1,8 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{Phone, ProjectMode, TRACE};
 use dwar_operator::{
-    Action, By, Facts, Permission, PhoneSearch, SearchAdmission, SearchAllowance, SearchStore,
+    Action, AuditDetails, Permission, PhoneSearch, Requester, SearchAdmission, SearchAllowance,
+    SearchStore,
 };
 use std::sync::Arc;
 use tracing::instrument;
@@ -27,26 +28,28 @@ impl SearchPhones {
     #[instrument(name = "search_phones.admit", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
-        by: &By,
-        world: ProjectMode,
+        by: &Requester,
+        project_mode: ProjectMode,
         phone: &Phone,
     ) -> Result<Option<SearchAllowance>, ManageError> {
         let Some(searcher) =
-            by.searcher().filter(|_| !by.access.may(world.project, Permission::Unmask))
+            by.searcher().filter(|_| !by.access.may(project_mode.project, Permission::Unmask))
         else {
             return Ok(None);
         };
         let tools = &self.control.tools;
-        let change = AuditedChange::new(Action::PhoneSearched, phone).within(world.project);
-        let entry =
-            self.control.audit.entry(by, change.after(Facts::new().word("mode", world.mode)));
-        let number = tools.vault.phone_index(world, phone);
+        let change = AuditedChange::new(Action::PhoneSearched, phone).within(project_mode.project);
+        let entry = self
+            .control
+            .audit
+            .entry(by, change.after(AuditDetails::new().word("mode", project_mode.mode)));
+        let number = tools.vault.phone_index(project_mode, phone);
         let search = PhoneSearch { searcher, number, entry };
         let now = tools.now();
         match self.searches.admit_search(search, now).await? {
             SearchAdmission::Counted(left) | SearchAdmission::Repeated(left) => Ok(Some(left)),
             SearchAdmission::Refused { until, .. } => {
-                tracing::warn!(actor = %by.actor, project = %world.project, "refused: too many numbers searched for");
+                tracing::warn!(actor = %by.actor, project = %project_mode.project, "refused: too many numbers searched for");
                 let wait = u64::try_from((until - now).num_milliseconds()).unwrap_or_default();
                 Err(ManageError::SearchedTooMuch { until, seconds: wait.div_ceil(1_000) })
             }

@@ -1,11 +1,11 @@
 use crate::ConsoleStores;
-use crate::{Audit, AuditedChange};
+use crate::{AuditRecorder, AuditedChange};
 use dwar_app::Stores;
 use dwar_event::FeedLife;
 use dwar_kernel::{AttemptId, EntryId, PriceList, StoreError, TRACE, Timestamp};
 use dwar_login::SendReport;
-use dwar_operator::{Action, AuditFilter, By, Facts, Totp};
-use dwar_otp::{Otp, Report, Reported, Route};
+use dwar_operator::{Action, AuditDetails, AuditFilter, Requester, Totp};
+use dwar_otp::{Otp, Report, ReportedRequest, Route};
 use std::time::Duration;
 use tracing::instrument;
 
@@ -16,7 +16,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// Settles a database that was restored from a backup, before a service uses it: sends that were under way at
 /// the time of the backup, and codes and sessions that may have been used up since.
 pub struct SettleRestored {
-    pub(crate) audit: Audit,
+    pub(crate) audit: AuditRecorder,
     pub(crate) login: Stores,
     pub(crate) stores: ConsoleStores,
     pub(crate) prices: PriceList,
@@ -24,7 +24,7 @@ pub struct SettleRestored {
 
 /// What was settled, for the output of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct SettledSends {
     /// Time of the newest record, as far as it is visible: every running process leaves one each ten seconds.
     pub newest: Option<Timestamp>,
     pub codes: u64,
@@ -42,17 +42,21 @@ impl SettleRestored {
     ///
     /// MUST run while no service runs. Repetition is harmless.
     #[instrument(name = "restore.settle", target = TRACE, level = "error", skip_all)]
-    pub async fn settle(&self, by: &By, keep_sessions: bool) -> Result<Settled, StoreError> {
+    pub async fn settle(
+        &self,
+        by: &Requester,
+        keep_sessions: bool,
+    ) -> Result<SettledSends, StoreError> {
         let (stores, now) = (&self.stores, self.audit.tools.now());
         let newest = self.newest().await?;
-        let facts = Facts::new().flag("sessions_kept", keep_sessions);
+        let facts = AuditDetails::new().flag("sessions_kept", keep_sessions);
         let change = AuditedChange::new(Action::DatabaseRestored, "database").after(facts);
         self.audit.record(by, change).await?;
         // Consumers may have read events from after the backup, so their cursors are no longer valid.
         self.login.feed.begin_life(FeedLife::name(self.audit.tools.entropy.as_ref())).await?;
         let codes = self.login.otps.withdraw_all(now).await?;
         let sends = self.end_sends(now).await?;
-        stores.operators.outdate(Totp::latest_step(now)).await?;
+        stores.operators.invalidate_sign_ins(Totp::latest_step(now)).await?;
         let sessions = match keep_sessions {
             true => None,
             false => Some(stores.identity_sessions.end_everywhere(now).await?),
@@ -60,7 +64,7 @@ impl SettleRestored {
         for instance in stores.instances.instances(BATCH).await? {
             stores.instances.leave(instance.id).await?;
         }
-        Ok(Settled { newest, codes, sends, sessions })
+        Ok(SettledSends { newest, codes, sends, sessions })
     }
 
     async fn newest(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -85,7 +89,7 @@ impl SettleRestored {
     /// Ends a send like an overdue one that has no further provider.
     async fn end_send(&self, otp: &Otp, now: Timestamp) -> Result<bool, StoreError> {
         let Some(last) = otp.delivery.attempts.last() else { return Ok(false) };
-        let Some(project) = self.login.projects.find(otp.world.project).await? else {
+        let Some(project) = self.login.projects.find(otp.project_mode.project).await? else {
             return Ok(false);
         };
         let entropy = self.audit.tools.entropy.as_ref();
@@ -97,7 +101,7 @@ impl SettleRestored {
             prices: project.prices.over(self.prices),
             entries: [(); 2].map(|()| EntryId::new(now, entropy)),
         };
-        let request = Reported::Id(otp.world.project, otp.id);
+        let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
         Ok(self.login.logins.report(request, report, now).await?.is_some())
     }
 }

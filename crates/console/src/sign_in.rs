@@ -1,12 +1,12 @@
 use crate::control::noted;
-use crate::{Audit, AuditedChange, SignInError};
-use dwar_app::Toolbox;
+use crate::{AuditRecorder, AuditedChange, SignInError};
+use dwar_app::CommonPorts;
 use dwar_kernel::{OperatorId, Purpose, StoreError, TRACE, Timestamp, Vault};
 use dwar_operator::{
-    Action, Admission, Attempt, BrowserToken, By, Client, EndSessions, Link, LinkKind, LinkSecret,
-    Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin, Password,
-    PasswordHash, PasswordHasher, PendingSignIn, Proof, ProvenStep, SessionToken, TotpCode,
-    TotpSecret,
+    Action, Attempt, AttemptAdmission, BrowserToken, Client, EndSessions, LinkKind, LinkSecret,
+    Network, OneTimeLink, Operator, OperatorName, OperatorSession, OperatorStore, Origin, Password,
+    PasswordHash, PasswordHasher, PendingSignIn, ProvenStep, Requester, SessionToken, SignInProof,
+    TotpCode, TotpSecret,
 };
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tracing::instrument;
 
 /// Signs operators in and out, and finds the operator of a session.
 pub struct SignIn {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub operators: Arc<dyn OperatorStore>,
     pub hasher: Arc<dyn PasswordHasher>,
-    pub audit: Audit,
+    pub audit: AuditRecorder,
 }
 
 /// Name and password of a sign-in. No `Debug`: it holds a password.
@@ -50,14 +50,14 @@ pub struct SignedIn {
 
 /// The operator who makes a request, with the session.
 #[derive(Clone, Debug)]
-pub struct Present {
+pub struct SignedInOperator {
     pub operator: Operator,
     pub session: OperatorSession,
 }
 
 /// The recipient of a sign-in link, shown before the link is used.
 #[derive(Clone, Debug)]
-pub struct Welcome {
+pub struct LinkRecipient {
     pub name: OperatorName,
     /// Whether the link asks for a new password or signs in.
     pub kind: LinkKind,
@@ -95,7 +95,8 @@ impl SignIn {
         match self.prove(operator.as_ref(), credentials.password, origin, now).await {
             Ok(password) => {
                 let operator = operator.ok_or(SignInError::Wrong)?;
-                self.let_in(operator, Proof { password, step: None }, attempt, client, now).await
+                self.let_in(operator, SignInProof { password, step: None }, attempt, client, now)
+                    .await
             }
             Err(SignInError::Wrong) => Err(wrong(operator.as_ref(), &client)),
             // Neither a failure nor a success.
@@ -140,13 +141,13 @@ impl SignIn {
             return Err(wrong(Some(&operator), &client));
         };
         let step = Some(ProvenStep { step, after: totp.last_step });
-        self.let_in(operator, Proof { password, step }, attempt, client, now).await
+        self.let_in(operator, SignInProof { password, step }, attempt, client, now).await
     }
 
     async fn let_in(
         &self,
         operator: Operator,
-        proof: Proof,
+        proof: SignInProof,
         attempt: Attempt,
         client: Client,
         now: Timestamp,
@@ -162,9 +163,9 @@ impl SignIn {
 
     /// The recipient of a link; does not use up the link.
     #[instrument(name = "sign_in.read_link", target = TRACE, level = "error", skip_all)]
-    pub async fn read_link(&self, secret: &str) -> Result<Welcome, SignInError> {
+    pub async fn read_link(&self, secret: &str) -> Result<LinkRecipient, SignInError> {
         let (link, operator) = self.link(secret).await?;
-        Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
+        Ok(LinkRecipient { name: operator.name, kind: link.kind, expires_at: link.expires_at })
     }
 
     /// Uses up a link and signs in its operator: with the chosen password if the link is for one, else
@@ -202,23 +203,23 @@ impl SignIn {
 
     /// The operator of a valid session, or `None`. Records the request, at most once a minute.
     #[instrument(name = "sign_in.session", target = TRACE, level = "error", skip_all)]
-    pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
+    pub async fn session(&self, token: &str) -> Result<Option<SignedInOperator>, StoreError> {
         let Some(mut present) = self.present(token).await? else { return Ok(None) };
         let now = self.tools.now();
         if present.session.note(now) {
-            noted(self.operators.note_session(present.session.digest, now).await)?;
+            noted(self.operators.record_session_use(present.session.digest, now).await)?;
         }
         Ok(Some(present))
     }
 
     /// Like [`SignIn::session`], for a page that polls: it does not keep a session from becoming idle.
     #[instrument(name = "sign_in.present", target = TRACE, level = "error", skip_all)]
-    pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
+    pub async fn present(&self, token: &str) -> Result<Option<SignedInOperator>, StoreError> {
         let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
         let (now, digest) = (self.tools.now(), token.digest(self.tools.vault.as_ref()));
         let found = self.operators.session(digest).await?;
         let alive = found.filter(|(session, _)| session.is_alive(now));
-        Ok(alive.map(|(session, operator)| Present { operator, session }))
+        Ok(alive.map(|(session, operator)| SignedInOperator { operator, session }))
     }
 
     /// The valid sessions of an operator, newest first.
@@ -234,7 +235,7 @@ impl SignIn {
     #[instrument(name = "sign_in.sign_out", target = TRACE, level = "error", skip_all)]
     pub async fn sign_out(
         &self,
-        present: &Present,
+        present: &SignedInOperator,
         which: EndSessions,
         from: Option<IpAddr>,
     ) -> Result<u64, SignInError> {
@@ -242,7 +243,7 @@ impl SignIn {
         Ok(self.operators.end_sessions(present.operator.id, which).await?)
     }
 
-    async fn link(&self, secret: &str) -> Result<(Link, Operator), SignInError> {
+    async fn link(&self, secret: &str) -> Result<(OneTimeLink, Operator), SignInError> {
         let secret: LinkSecret = secret.parse().map_err(|_| SignInError::LinkGone)?;
         let digest = secret.digest(self.tools.vault.as_ref());
         let found = self.operators.link(digest).await?;
@@ -300,7 +301,7 @@ impl SignIn {
         from: Option<IpAddr>,
     ) -> Result<(), SignInError> {
         let change = AuditedChange::new(action, &operator.name).within(operator.access.project());
-        Ok(self.audit.record(&By::operator(operator, from), change).await?)
+        Ok(self.audit.record(&Requester::operator(operator, from), change).await?)
     }
 
     /// The cookie for the browser of an operator who signed in; `None` without a password.
@@ -315,8 +316,8 @@ impl SignIn {
 
     async fn admit(&self, attempt: &Attempt, now: Timestamp) -> Result<(), SignInError> {
         match self.operators.admit(attempt.clone(), now).await? {
-            Admission::Admitted => Ok(()),
-            Admission::Locked(until) => Err(SignInError::Locked { until }),
+            AttemptAdmission::Admitted => Ok(()),
+            AttemptAdmission::Locked(until) => Err(SignInError::Locked { until }),
         }
     }
 
@@ -327,7 +328,7 @@ impl SignIn {
     /// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
     pub(super) async fn prove_again(
         &self,
-        present: &Present,
+        present: &SignedInOperator,
         typed: &str,
     ) -> Result<(), SignInError> {
         let Some(hash) = present.operator.password.clone() else { return Ok(()) };

@@ -1,7 +1,7 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::SigningKeys;
 use dwar_kernel::TRACE;
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_session::{KeyState, SigningKey};
 use tracing::instrument;
 
@@ -16,10 +16,10 @@ impl ManageSigningKeys {
     /// Publishes a new key now, which takes over once verifiers have seen it. If no key signs yet, one that
     /// signs at once is made first.
     #[instrument(name = "signing_keys.rotate", target = TRACE, level = "error", skip_all)]
-    pub async fn rotate(&self, by: &By) -> Result<SigningKey, ManageError> {
+    pub async fn rotate(&self, by: &Requester) -> Result<SigningKey, ManageError> {
         self.control.admit(by, Command::RotateSigningKey, None)?;
         let key = self.keys.successor()?;
-        let facts = Facts::new()
+        let facts = AuditDetails::new()
             .word("algorithm", key.algorithm)
             .word("signs_from", key.signs_from.to_rfc3339());
         let change = AuditedChange::new(Action::SigningKeyRotated, &key.kid).after(facts);
@@ -30,7 +30,7 @@ impl ManageSigningKeys {
 
     /// Every key that is not gone, oldest first, with its state.
     #[instrument(name = "signing_keys.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By) -> Result<Vec<(SigningKey, KeyState)>, ManageError> {
+    pub async fn list(&self, by: &Requester) -> Result<Vec<(SigningKey, KeyState)>, ManageError> {
         self.control.admit(by, Command::ListSigningKeys, None)?;
         Ok(self.keys.list().await?)
     }

@@ -1,9 +1,9 @@
 //! A statement as a CSV file.
 
-use crate::csv::{Batch, cell, decimal, file, instant};
+use crate::csv::{CsvBatch, cell, decimal, file, instant};
 use crate::{ManageError, ManageLedger};
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
 use futures_util::stream::Stream;
 
@@ -14,7 +14,7 @@ impl ManageLedger {
     /// The lines of a project's ledger that match `filter` as a CSV file, newest first, without a limit.
     pub async fn csv(
         self,
-        by: By,
+        by: Requester,
         project: ProjectId,
         filter: StatementFilter,
     ) -> Result<impl Stream<Item = Result<String, StoreError>>, ManageError> {
@@ -27,15 +27,15 @@ impl ManageLedger {
 
     async fn batch(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         filter: &StatementFilter,
         after: Option<StatementCursor>,
-    ) -> Result<Batch<StatementCursor>, ManageError> {
+    ) -> Result<CsvBatch<StatementCursor>, ManageError> {
         let lines = self.lines(by, project, filter.clone(), after, BATCH).await?;
         let last = lines.last().filter(|_| lines.len() == BATCH as usize);
         let next = last.map(StatementLine::cursor);
-        Ok(Batch { lines: lines.iter().map(csv_line).collect(), next })
+        Ok(CsvBatch { lines: lines.iter().map(csv_line).collect(), next })
     }
 }
 

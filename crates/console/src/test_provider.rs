@@ -1,7 +1,7 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::{SendOtp, SendOtpError};
 use dwar_kernel::{Channel, OtpId, Phone, ProjectId, TRACE};
-use dwar_operator::{Action, By, Command, Facts};
+use dwar_operator::{Action, AuditDetails, Command, Requester};
 use dwar_otp::{Hop, Probe, Providers};
 use std::sync::Arc;
 use tracing::instrument;
@@ -42,7 +42,7 @@ impl TestProvider {
     #[instrument(name = "test_provider.probe", target = TRACE, level = "error", skip_all)]
     pub async fn probe(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         provider: &str,
     ) -> Result<Option<Probe>, ManageError> {
@@ -67,7 +67,7 @@ impl TestProvider {
     #[instrument(name = "test_provider.send", target = TRACE, level = "error", skip_all)]
     pub async fn send(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         (channel, provider): (Channel, &str),
         phone: &Phone,
@@ -81,7 +81,7 @@ impl TestProvider {
             return Err(ARCHIVED);
         }
         let facts =
-            Facts::new().text("channel", channel.as_str()).text("phone", &phone.to_string());
+            AuditDetails::new().text("channel", channel.as_str()).text("phone", &phone.to_string());
         let change = AuditedChange::new(Action::ProviderTested, provider).within(project);
         self.control.record(by, change.after(facts)).await?;
         match sends.send_by(found, phone, &Hop::new(channel, provider)).await {

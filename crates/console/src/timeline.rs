@@ -14,7 +14,7 @@ const TOGETHER: Duration = Duration::from_secs(5 * 60);
 
 /// The records of one phone in one project and mode.
 #[derive(Clone, Debug)]
-pub struct OnRecord {
+pub struct PhoneHistory {
     pub mode: KeyMode,
     pub requests: Vec<Otp>,
     pub charges: Vec<LedgerEntry>,
@@ -47,24 +47,24 @@ pub enum NextSend {
 /// One line of the timeline: a request, or a run of refused sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    Request(Story),
-    Refused(Refused),
+    Request(RequestHistory),
+    Refused(RefusalGroup),
 }
 
 /// A request and its outcome, told as facts in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct RequestHistory {
     pub otp: OtpId,
     pub at: Timestamp,
     pub status: DeliveryStatus,
     pub state: OtpState,
     /// Oldest first; `None` if the time is not on record.
-    pub facts: Vec<(Option<Timestamp>, Fact)>,
+    pub facts: Vec<(Option<Timestamp>, TimelineFact)>,
 }
 
 /// Consecutive sends that were refused for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusalGroup {
     pub first: Timestamp,
     pub last: Timestamp,
     pub count: u32,
@@ -75,14 +75,14 @@ pub struct Refused {
 
 /// One fact about a code, without its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum TimelineFact {
     Asked,
     NoProvider,
     Handed {
         channel: Channel,
         provider: String,
         /// Why this provider came after another one; `None` for the first.
-        after: Option<FellBack>,
+        after: Option<FallbackReason>,
     },
     Unanswered,
     /// The provider accepted the message; no receipt has come.
@@ -126,7 +126,7 @@ pub enum Fact {
 
 /// Why the next provider on the route was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FellBack {
+pub enum FallbackReason {
     Failed,
     /// The previous provider accepted the message, but no receipt came in time.
     Silent,
@@ -134,8 +134,8 @@ pub enum FellBack {
 
 impl Timeline {
     /// Builds the timeline from these records, as of `now`.
-    pub fn of(on_record: OnRecord, limits: &Limits, now: Timestamp) -> Self {
-        let OnRecord { mode, mut requests, charges, refused, log } = on_record;
+    pub fn of(on_record: PhoneHistory, limits: &Limits, now: Timestamp) -> Self {
+        let PhoneHistory { mode, mut requests, charges, refused, log } = on_record;
         let (send, policy) = (&limits.of(mode).send, limits.guesses(mode));
         requests.sort_by_key(|otp| Reverse((otp.created_at, otp.id)));
         // A relayed code replaces no other code.
@@ -172,8 +172,13 @@ impl Entry {
     }
 }
 
-fn story(otp: &Otp, charges: &[LedgerEntry], newer: Option<Timestamp>, now: Timestamp) -> Story {
-    let mut facts = vec![(Some(otp.created_at), Fact::Asked)];
+fn story(
+    otp: &Otp,
+    charges: &[LedgerEntry],
+    newer: Option<Timestamp>,
+    now: Timestamp,
+) -> RequestHistory {
+    let mut facts = vec![(Some(otp.created_at), TimelineFact::Asked)];
     facts.extend(on_its_way(otp));
     facts.extend(money(otp, charges));
     facts.extend(guesses(otp));
@@ -190,74 +195,77 @@ fn story(otp: &Otp, charges: &[LedgerEntry], newer: Option<Timestamp>, now: Time
     placed.sort_by_key(|(place, ..)| *place);
     let facts = placed.into_iter().map(|(_, at, fact)| (at, fact)).collect();
     let (status, state) = (otp.delivery.status, otp.state);
-    Story { otp: otp.id, at: otp.created_at, status, state, facts }
+    RequestHistory { otp: otp.id, at: otp.created_at, status, state, facts }
 }
 
-fn on_its_way(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
+fn on_its_way(otp: &Otp) -> Vec<(Option<Timestamp>, TimelineFact)> {
     let attempts = &otp.delivery.attempts;
     let mut facts = Vec::new();
     if attempts.is_empty() {
-        facts.push((None, Fact::NoProvider));
+        facts.push((None, TimelineFact::NoProvider));
     }
     let before = std::iter::once(None).chain(attempts.iter().map(Some));
     for (attempt, before) in attempts.iter().zip(before) {
         let (channel, provider) = (attempt.channel, attempt.provider.clone());
         let after = before.map(|before| match before.status {
-            AttemptStatus::Failed => FellBack::Failed,
-            _ => FellBack::Silent,
+            AttemptStatus::Failed => FallbackReason::Failed,
+            _ => FallbackReason::Silent,
         });
-        facts.push((attempt.id.made_at(), Fact::Handed { channel, provider, after }));
+        facts.push((attempt.id.made_at(), TimelineFact::Handed { channel, provider, after }));
         facts.push((Some(attempt.at), outcome(attempt)));
     }
     if otp.delivery.status == DeliveryStatus::Failed {
-        facts.push((None, Fact::NobodyReached));
+        facts.push((None, TimelineFact::NobodyReached));
     }
     facts
 }
 
-fn outcome(attempt: &DeliveryAttempt) -> Fact {
+fn outcome(attempt: &DeliveryAttempt) -> TimelineFact {
     let reason = attempt.reason.unwrap_or(Reason::Unknown);
     match attempt.status {
-        AttemptStatus::Queued => Fact::Unanswered,
-        AttemptStatus::Sent => Fact::Accepted,
-        AttemptStatus::Delivered => Fact::Delivered,
-        AttemptStatus::Failed if attempt.accepted => Fact::FailedLater(reason),
-        AttemptStatus::Failed => Fact::Refused(reason),
+        AttemptStatus::Queued => TimelineFact::Unanswered,
+        AttemptStatus::Sent => TimelineFact::Accepted,
+        AttemptStatus::Delivered => TimelineFact::Delivered,
+        AttemptStatus::Failed if attempt.accepted => TimelineFact::FailedLater(reason),
+        AttemptStatus::Failed => TimelineFact::Refused(reason),
     }
 }
 
-fn money(otp: &Otp, charges: &[LedgerEntry]) -> Vec<(Option<Timestamp>, Fact)> {
-    if otp.world.mode.is_test() {
-        return vec![(None, Fact::Free)];
+fn money(otp: &Otp, charges: &[LedgerEntry]) -> Vec<(Option<Timestamp>, TimelineFact)> {
+    if otp.project_mode.mode.is_test() {
+        return vec![(None, TimelineFact::Free)];
     }
     let send = Reference::from(otp.id);
     let mut own: Vec<_> = charges.iter().filter(|entry| entry.reference == send).collect();
     own.sort_by_key(|entry| entry.at);
     if own.is_empty() && otp.delivery.status == DeliveryStatus::Failed {
-        return vec![(None, Fact::NotCharged)];
+        return vec![(None, TimelineFact::NotCharged)];
     }
     let fact = |entry: &LedgerEntry| match entry.kind {
-        EntryKind::Refund => Fact::Refunded(entry.amount),
-        _ => Fact::Charged(Paise(-entry.amount.0)),
+        EntryKind::Refund => TimelineFact::Refunded(entry.amount),
+        _ => TimelineFact::Charged(Paise(-entry.amount.0)),
     };
     own.into_iter().map(|entry| (Some(entry.at), fact(entry))).collect()
 }
 
-fn guesses(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
+fn guesses(otp: &Otp) -> Vec<(Option<Timestamp>, TimelineFact)> {
     let right = otp.verified_at();
     let noted = otp.guesses.len() - usize::from(right.is_some());
     let noted = u32::try_from(noted).unwrap_or(u32::MAX);
     let earlier = otp.wrong.saturating_sub(noted);
     let mut facts = Vec::new();
     if earlier > 0 {
-        facts.push((None, Fact::EarlierWrong(earlier)));
+        facts.push((None, TimelineFact::EarlierWrong(earlier)));
     }
     let wrong = otp.guesses.iter().take(noted as usize);
     for (number, at) in (earlier + 1..).zip(wrong) {
-        facts.push((Some(*at), Fact::WrongCode { left: otp.max_wrong.saturating_sub(number) }));
+        facts.push((
+            Some(*at),
+            TimelineFact::WrongCode { left: otp.max_wrong.saturating_sub(number) },
+        ));
     }
     if otp.state == OtpState::Used {
-        facts.push((right, Fact::RightCode));
+        facts.push((right, TimelineFact::RightCode));
     }
     facts
 }
@@ -266,26 +274,30 @@ fn ending(
     otp: &Otp,
     newer: Option<Timestamp>,
     now: Timestamp,
-) -> Option<(Option<Timestamp>, Fact)> {
+) -> Option<(Option<Timestamp>, TimelineFact)> {
     let until = otp.expires_at;
     match otp.state {
         OtpState::Used | OtpState::Void => None,
-        OtpState::Relayed => Some((None, Fact::Relayed { until })),
-        OtpState::Superseded => Some((newer, Fact::Superseded)),
+        OtpState::Relayed => Some((None, TimelineFact::Relayed { until })),
+        OtpState::Superseded => Some((newer, TimelineFact::Superseded)),
         OtpState::Locked => {
             let of_code = otp.wrong >= otp.max_wrong;
-            let fact = if of_code { Fact::Locked { until } } else { Fact::Stopped { until } };
+            let fact = if of_code {
+                TimelineFact::Locked { until }
+            } else {
+                TimelineFact::Stopped { until }
+            };
             Some((otp.guesses.last().copied(), fact))
         }
-        OtpState::Active if now < until => Some((None, Fact::Usable { until })),
-        OtpState::Active => Some((Some(until), Fact::Expired)),
+        OtpState::Active if now < until => Some((None, TimelineFact::Usable { until })),
+        OtpState::Active => Some((Some(until), TimelineFact::Expired)),
     }
 }
 
 /// Joins refusals for one reason that are close together.
-fn runs(mut refused: Vec<RefusedSends>, places: Quota) -> Vec<Refused> {
+fn runs(mut refused: Vec<RefusedSends>, places: Quota) -> Vec<RefusalGroup> {
     refused.sort_by_key(|it| (it.reason, it.minute));
-    let mut runs: Vec<Refused> = Vec::new();
+    let mut runs: Vec<RefusalGroup> = Vec::new();
     for it in refused {
         let limit = (it.reason == Refusal::Limit).then_some(places);
         match runs.last_mut() {
@@ -293,7 +305,7 @@ fn runs(mut refused: Vec<RefusedSends>, places: Quota) -> Vec<Refused> {
                 run.last = it.minute;
                 run.count = run.count.saturating_add(it.count);
             }
-            _ => runs.push(Refused {
+            _ => runs.push(RefusalGroup {
                 first: it.minute,
                 last: it.minute,
                 count: it.count,

@@ -1,7 +1,7 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::Limits;
 use dwar_kernel::{KeyMode, Phone, ProjectId, TRACE};
-use dwar_operator::{Action, By, Command};
+use dwar_operator::{Action, Command, Requester};
 use dwar_otp::{GuessBudget, OtpStore, SendPace};
 use std::sync::Arc;
 use tracing::instrument;
@@ -30,17 +30,17 @@ impl UnlockPhone {
     #[instrument(name = "unlock_phone.unlock", target = TRACE, level = "error", skip_all)]
     pub async fn unlock(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         phone: &Phone,
     ) -> Result<Unlocked, ManageError> {
         self.control.project(by, Command::UnlockPhone, project).await?;
         let change = AuditedChange::new(Action::PhoneUnlocked, phone).within(project);
         self.control.record(by, change).await?;
-        let (world, now) = (project.in_mode(KeyMode::Live), self.control.tools.now());
-        let policy = self.limits.guesses(world.mode);
-        let index = self.control.tools.vault.phone_index(world, phone);
-        let counted = self.otps.forget_guesses(world, index).await?;
+        let (project_mode, now) = (project.in_mode(KeyMode::Live), self.control.tools.now());
+        let policy = self.limits.guesses(project_mode.mode);
+        let index = self.control.tools.vault.phone_index(project_mode, phone);
+        let counted = self.otps.forget_guesses(project_mode, index).await?;
         let guesses = counted.unwrap_or_default().at(&policy, now);
         Ok(Unlocked { guesses, pace: guesses.pace(&policy, now) })
     }

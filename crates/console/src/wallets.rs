@@ -1,6 +1,6 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE};
-use dwar_operator::{Action, By, Command, Facts, masked};
+use dwar_operator::{Action, AuditDetails, Command, Requester, masked};
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, LedgerStore, Paise,
     Reference, Refunded, WalletStore,
@@ -41,7 +41,7 @@ impl ManageWallets {
     #[instrument(name = "wallets.credit", target = TRACE, level = "error", skip_all)]
     pub async fn credit(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         amount: Amount,
         reference: Option<Reference>,
@@ -64,7 +64,7 @@ impl ManageWallets {
     #[instrument(name = "wallets.refund", target = TRACE, level = "error", skip_all)]
     pub async fn refund(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         send: OtpId,
     ) -> Result<Option<Paise>, ManageError> {
@@ -85,7 +85,7 @@ impl ManageWallets {
     #[instrument(name = "wallets.adjust", target = TRACE, level = "error", skip_all)]
     pub async fn adjust(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         amount: Correction,
         reference: Reference,
@@ -106,7 +106,11 @@ impl ManageWallets {
 
     /// The current balance of a project, with the held part.
     #[instrument(name = "wallets.balance", target = TRACE, level = "error", skip_all)]
-    pub async fn balance(&self, by: &By, project: ProjectId) -> Result<Balance, ManageError> {
+    pub async fn balance(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Balance, ManageError> {
         self.control.project(by, Command::ShowWallet, project).await?;
         Ok(self.wallets.balance(project).await?)
     }
@@ -115,7 +119,7 @@ impl ManageWallets {
     #[instrument(name = "wallets.balances", target = TRACE, level = "error", skip_all)]
     pub async fn balances(
         &self,
-        by: &By,
+        by: &Requester,
         mut projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
         projects.retain(|project| by.may(Command::ShowWallet, Some(*project)));
@@ -124,7 +128,7 @@ impl ManageWallets {
 
     /// Recomputes every wallet from its ledger, and returns the difference.
     #[instrument(name = "wallets.audit", target = TRACE, level = "error", skip_all)]
-    pub async fn audit(&self, by: &By) -> Result<dwar_wallet::Audit, ManageError> {
+    pub async fn audit(&self, by: &Requester) -> Result<dwar_wallet::LedgerAudit, ManageError> {
         self.control.admit(by, Command::ProveWallets, None)?;
         Ok(self.wallets.audit().await?)
     }
@@ -132,13 +136,14 @@ impl ManageWallets {
     /// Records the present balance and the amount to be moved; the ledger shows the result.
     async fn record(
         &self,
-        by: &By,
+        by: &Requester,
         project: ProjectId,
         (action, subject, amount): (Action, String, Option<Paise>),
     ) -> Result<(), ManageError> {
         let Balance { balance, held } = self.wallets.balance(project).await?;
-        let before = Facts::new().number("balance_paise", balance.0).number("held_paise", held.0);
-        let after = Facts::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
+        let before =
+            AuditDetails::new().number("balance_paise", balance.0).number("held_paise", held.0);
+        let after = AuditDetails::new().maybe_number("amount_paise", amount.map(|paise| paise.0));
         let change = AuditedChange::new(action, subject).within(project);
         Ok(self.control.record(by, change.before(before).after(after)).await?)
     }

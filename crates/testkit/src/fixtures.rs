@@ -7,10 +7,10 @@ use dwar_kernel::{
 };
 use dwar_login::{Cost, NewSend, Redemption, SendReport};
 use dwar_operator::{
-    Access, Action, Actor, AdminToken, AuditEntry, Client, Link, LinkKind, Operator,
+    Access, Action, Actor, AdminToken, AuditEntry, Client, LinkKind, OneTimeLink, Operator,
     OperatorSession, PasswordHash,
 };
-use dwar_otp::idempotency::{Record, Slot};
+use dwar_otp::idempotency::{IdempotencyRecord, IdempotencySlot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{
     Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report,
@@ -19,7 +19,8 @@ use dwar_otp::{
 use dwar_project::{ApiKey, Hook, HookKind, KeyRecord, NewProject, ProjectRules};
 use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{
-    Algorithm, CurrentAccess, Login, Presented, Rotations, Session, SigningKey, Successor,
+    Algorithm, CurrentAccess, Login, PresentedRefreshToken, Rotations, Session, SigningKey,
+    Successor,
 };
 use dwar_wallet::{Credit, Paise};
 use std::hash::{BuildHasher, RandomState};
@@ -58,7 +59,7 @@ pub fn phone(number: u32) -> Phone {
 
 #[derive(Clone, Debug)]
 pub struct Line {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub phone: Phone,
     pub index: BlindIndex,
 }
@@ -66,7 +67,7 @@ pub struct Line {
 impl Line {
     /// The key under which its sends are counted.
     pub const fn send_key(&self) -> SendKey {
-        SendKey { world: self.world, phone: self.index }
+        SendKey { project_mode: self.project_mode, phone: self.index }
     }
 }
 
@@ -109,12 +110,12 @@ impl Fixtures {
     }
 
     /// A new phone in a project and mode.
-    pub fn line(&self, world: ProjectMode) -> Line {
+    pub fn line(&self, project_mode: ProjectMode) -> Line {
         let mut bytes = [0; 4];
         self.entropy.fill(&mut bytes);
         let phone = phone(u32::from_le_bytes(bytes) % 1_000_000_000);
-        let index = self.vault.phone_index(world, &phone);
-        Line { world, phone, index }
+        let index = self.vault.phone_index(project_mode, &phone);
+        Line { project_mode, phone, index }
     }
 
     /// A project that is not on record yet.
@@ -149,15 +150,15 @@ impl Fixtures {
     pub fn otp_with(&self, line: &Line, code: &str, now: Timestamp) -> Otp {
         let id = self.id_at(now);
         let code: Code = code.parse().expect("six digits");
-        let binding = Otp::binding_of(line.world, id, &line.index);
+        let binding = Otp::binding_of(line.project_mode, id, &line.index);
         let context = id.uuid();
         let sealed_code =
             self.vault.seal(Purpose::Code, context.as_bytes(), code.expose().as_bytes());
         Otp {
             id,
-            world: line.world,
+            project_mode: line.project_mode,
             phone: line.index,
-            sealed_phone: self.vault.seal_phone(line.world.project, &line.phone),
+            sealed_phone: self.vault.seal_phone(line.project_mode.project, &line.phone),
             code: self.codes.digest(&binding, &code),
             sealed_code: Some(sealed_code),
             state: OtpState::Active,
@@ -196,9 +197,9 @@ impl Fixtures {
 
     /// A guess at the code of a phone, without a login.
     pub fn check(&self, line: &Line, code: &str) -> Redemption {
-        let Line { world, index: phone, .. } = *line;
+        let Line { project_mode, index: phone, .. } = *line;
         let (guess, policy) = (self.guess(code), GuessPolicy::OFF);
-        Redemption { world, phone, guess, policy, login: None }
+        Redemption { project_mode, phone, guess, policy, login: None }
     }
 
     pub fn guess(&self, code: &str) -> Guess {
@@ -217,7 +218,7 @@ impl Fixtures {
 
     /// A login of this phone that begins this session.
     pub fn login_of(&self, line: &Line, session: Session) -> Login {
-        let sealed_phone = self.vault.seal_phone(line.world.project, &line.phone);
+        let sealed_phone = self.vault.seal_phone(line.project_mode.project, &line.phone);
         Login { session, phone: line.index, sealed_phone }
     }
 
@@ -225,7 +226,7 @@ impl Fixtures {
     pub fn session(&self, line: &Line, identity: IdentityId) -> Session {
         Session {
             id: self.id(),
-            world: line.world,
+            project_mode: line.project_mode,
             identity,
             created_at: START,
             expires_at: START + days(90),
@@ -245,8 +246,12 @@ impl Fixtures {
     }
 
     /// The session's current refresh token, without an `Idempotency-Key`.
-    pub const fn presented(&self, session: &Session) -> Presented {
-        Presented { generation: session.generation, refresh: session.refresh, key: None }
+    pub const fn presented(&self, session: &Session) -> PresentedRefreshToken {
+        PresentedRefreshToken {
+            generation: session.generation,
+            refresh: session.refresh,
+            key: None,
+        }
     }
 
     /// A new pair to replace the session's current one.
@@ -330,7 +335,7 @@ impl Fixtures {
     pub fn hook(&self, project: ProjectId) -> Hook {
         Hook {
             id: self.id(),
-            world: project.in_mode(KeyMode::Live),
+            project_mode: project.in_mode(KeyMode::Live),
             kind: HookKind::Supabase,
             lifetime: Duration::from_secs(300),
             mfa_lifetime: Some(Duration::from_secs(240)),
@@ -354,13 +359,13 @@ impl Fixtures {
     }
 
     /// A link for choosing a password, valid for three days.
-    pub fn link(&self, operator: &Operator) -> Link {
-        Link {
+    pub fn link(&self, operator: &Operator) -> OneTimeLink {
+        OneTimeLink {
             digest: self.digest(),
             operator: operator.id,
             kind: LinkKind::Password,
             made_at: START,
-            expires_at: START + Link::INVITE,
+            expires_at: START + OneTimeLink::INVITE,
         }
     }
 
@@ -402,13 +407,18 @@ impl Fixtures {
     }
 
     /// A slot of a new key in the line's project and mode.
-    pub fn slot(&self, line: &Line) -> Slot {
-        Slot { world: line.world, route: "otp/send", key: self.digest() }
+    pub fn slot(&self, line: &Line) -> IdempotencySlot {
+        IdempotencySlot { project_mode: line.project_mode, route: "otp/send", key: self.digest() }
     }
 
     /// A request about the line's phone that just began.
-    pub fn record(&self, line: &Line) -> Record {
-        Record { fingerprint: self.digest(), phone: line.index, began_at: START, answer: None }
+    pub fn record(&self, line: &Line) -> IdempotencyRecord {
+        IdempotencyRecord {
+            fingerprint: self.digest(),
+            phone: line.index,
+            began_at: START,
+            answer: None,
+        }
     }
 }
 

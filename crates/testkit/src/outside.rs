@@ -1,8 +1,8 @@
 use crate::Fixtures;
 use async_trait::async_trait;
-use dwar_app::{Outside, Policies, Routes};
-use dwar_console::{ConsoleParts, Management, ManagementOutside};
-use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_app::{ExternalPorts, Policies, Routes};
+use dwar_console::{ConsoleParts, Management, ManagementPorts};
+use dwar_event::{CallFailure, Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_kernel::{ProjectMode, Timestamp};
 use dwar_otp::{
     Channel, Code, Gateway, HookFault, HookFormat, HookMessage, HookRefusal, Message, Outcome,
@@ -19,14 +19,14 @@ pub fn outside(
     requests: Arc<dyn RequestLimiter>,
     postbox: &Arc<Postbox>,
     post: &Arc<Post>,
-) -> Outside {
+) -> ExternalPorts {
     let route = Fixtures::seeded(0).route();
     let policies = Policies::default();
     let route = Route { receipt_window: policies.receipt_window, lease: policies.lease(), ..route };
     let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
     let gateways: HashMap<String, Arc<dyn Gateway>> =
         route.hops.iter().map(|hop| gateway(&hop.provider)).collect();
-    Outside {
+    ExternalPorts {
         requests,
         routes: Routes {
             live: route.clone(),
@@ -44,7 +44,7 @@ pub fn outside(
 /// All use cases of operators; events go to `post`.
 pub fn management(parts: &ConsoleParts, post: &Arc<Post>) -> Management {
     let sender = Arc::<Post>::clone(post);
-    parts.management(ManagementOutside { sender, providers: Arc::new(Carriers) })
+    parts.management(ManagementPorts { sender, providers: Arc::new(Carriers) })
 }
 
 /// Three providers that carry messages over every channel, with a template in Tamil. Twilio is paused.
@@ -149,7 +149,7 @@ impl HookFormat for PlainFormat {
         Ok(HookMessage { phone, code, is_mfa: false })
     }
 
-    fn repeats_for(&self) -> Duration {
+    fn repeat_window(&self) -> Duration {
         Duration::from_secs(600)
     }
 
@@ -171,7 +171,7 @@ impl Post {
 #[async_trait]
 impl WebhookSender for Post {
     fn body(&self, event: &Event, _: Option<String>) -> Vec<u8> {
-        let (kind, at, ProjectMode { project, mode }) = (event.kind, event.at, event.world);
+        let (kind, at, ProjectMode { project, mode }) = (event.kind, event.at, event.project_mode);
         let at = at.to_rfc3339();
         let data = format!(r#"{{"project_id":"{project}","mode":"{mode}"}}"#);
         format!(r#"{{"type":"{kind}","timestamp":"{at}","data":{data}}}"#).into_bytes()
@@ -181,7 +181,7 @@ impl WebhookSender for Post {
         format!("v1,{id}")
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, CallFailure> {
         self.0.lock().unwrap().push(request.body);
         Ok(204)
     }

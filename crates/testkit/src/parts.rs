@@ -1,6 +1,6 @@
 use crate::{ClearVault, FixedClock, SeededEntropy, Stores};
 use async_trait::async_trait;
-use dwar_app::{ClockWatch, Parts, Policies, Toolbox};
+use dwar_app::{ClockWatch, CommonPorts, Parts, Policies};
 use dwar_console::{ConsoleParts, NewAdminToken};
 use dwar_kernel::{Sealed, StoreError, Timestamp, TokenProfile};
 use dwar_operator::Access;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// crate.
 pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
     Parts {
-        tools: Toolbox {
+        tools: CommonPorts {
             clock: Arc::<FixedClock>::clone(clock),
             watch: watch(clock),
             entropy: Arc::new(SeededEntropy::new(11)),

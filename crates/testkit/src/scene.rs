@@ -1,6 +1,6 @@
 use crate::{Fixtures, Line, Stores};
 use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, ProjectMode, SessionId, Timestamp};
-use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
+use dwar_otp::{DeliveryStep, GuessVerdict, Otp, Report, ReportedRequest};
 use dwar_session::{Login, Session};
 use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
 use std::cmp::Reverse;
@@ -33,8 +33,8 @@ impl Scene {
     pub async fn elsewhere(&self, line: &Line) -> [Line; 2] {
         let project = self.another().await;
         [
-            Line { world: line.world.project.in_mode(KeyMode::Test), ..line.clone() },
-            Line { world: project.in_mode(line.world.mode), ..line.clone() },
+            Line { project_mode: line.project_mode.project.in_mode(KeyMode::Test), ..line.clone() },
+            Line { project_mode: project.in_mode(line.project_mode.mode), ..line.clone() },
         ]
     }
 
@@ -54,7 +54,7 @@ impl Scene {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
         self.stores
             .logins
-            .report(Reported::Id(otp.world.project, otp.id), report, now)
+            .report(ReportedRequest::Id(otp.project_mode.project, otp.id), report, now)
             .await
             .unwrap()
     }
@@ -66,7 +66,7 @@ impl Scene {
         code: &str,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Verdict {
+    ) -> GuessVerdict {
         self.make.judge(self.stores.logins.as_ref(), line, code, policy, now).await
     }
 
@@ -94,14 +94,15 @@ impl Scene {
 /// The stored session, as a caller of this project and mode sees it.
 pub(crate) async fn stored_session(
     stores: &Stores,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     session: SessionId,
 ) -> Option<Session> {
-    let keys = stores.projects.keys(world.project).await.unwrap();
-    let key = keys.into_iter().find(|key| key.mode == world.mode).unwrap();
-    let sought = stores.sessions.seek(key.digest, Some(session)).await.unwrap().unwrap();
-    assert_eq!((sought.key, sought.world), (key.id, world));
-    sought.session
+    let keys = stores.projects.keys(project_mode.project).await.unwrap();
+    let key = keys.into_iter().find(|key| key.mode == project_mode.mode).unwrap();
+    let caller =
+        stores.sessions.find_key_and_session(key.digest, Some(session)).await.unwrap().unwrap();
+    assert_eq!((caller.key, caller.project_mode), (key.id, project_mode));
+    caller.session
 }
 
 pub(crate) async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {

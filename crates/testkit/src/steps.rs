@@ -1,7 +1,7 @@
 use crate::{CODE, Fixtures, Line};
 use dwar_kernel::{GuessPolicy, IdentityId, Timestamp};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed, Redemption};
-use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
+use dwar_otp::{DeliveryStep, GuessVerdict, Otp, Report, ReportedRequest};
 use dwar_session::Login;
 use dwar_wallet::Paise;
 
@@ -25,7 +25,7 @@ impl Fixtures {
     pub async fn report(
         &self,
         store: &dyn LoginStore,
-        request: Reported,
+        request: ReportedRequest,
         otp: &Otp,
         report: Report,
         now: Timestamp,
@@ -42,7 +42,7 @@ impl Fixtures {
         code: &str,
         policy: GuessPolicy,
         now: Timestamp,
-    ) -> Verdict {
+    ) -> GuessVerdict {
         let redemption = Redemption { policy, ..self.redemption(line, code) };
         verdict(store.redeem(redemption, now).await.unwrap())
     }
@@ -60,13 +60,13 @@ impl Fixtures {
 }
 
 /// The verdict on the code, without the identity.
-pub const fn verdict(redeemed: Redeemed) -> Verdict {
+pub const fn verdict(redeemed: Redeemed) -> GuessVerdict {
     match redeemed {
         Redeemed::LoggedIn(allowance, _) | Redeemed::Verified(allowance) => {
-            Verdict::Accepted(allowance)
+            GuessVerdict::Accepted(allowance)
         }
-        Redeemed::Wrong(allowance) => Verdict::Wrong(allowance),
-        Redeemed::Locked(allowance) => Verdict::Locked(allowance),
-        Redeemed::NotFound => Verdict::NotFound,
+        Redeemed::Wrong(allowance) => GuessVerdict::Wrong(allowance),
+        Redeemed::Locked(allowance) => GuessVerdict::Locked(allowance),
+        Redeemed::NotFound => GuessVerdict::NotFound,
     }
 }

@@ -5,7 +5,7 @@ use crate::config::Config;
 use dwar_admin::views::{Request, instant};
 use dwar_console::{Activity, FailedFor, Management, RequestFilter, RequestLine};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_otp::{Channel, DeliveryStatus, OtpState};
 use futures_util::TryStreamExt;
 use std::io::{self, Write};
@@ -72,7 +72,7 @@ pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Fa
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if csv {
-        let mut file = pin!(activity.csv(By::command_line(), project, filter).await?);
+        let mut file = pin!(activity.csv(Requester::command_line(), project, filter).await?);
         while let Some(lines) = file.try_next().await? {
             out.write_all(lines.as_bytes())?;
         }
@@ -91,7 +91,7 @@ async fn print(
     mut left: u64,
     mut line: impl FnMut(&RequestLine) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let (by, mut before) = (By::command_line(), None);
+    let (by, mut before) = (Requester::command_line(), None);
     loop {
         let most = u32::try_from(left).unwrap_or(PAGE).min(PAGE);
         let page = activity.requests(&by, project, filter, before, most).await?;

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use dwar_admin::views::{MadeToken, Page, RevokedToken, Token, instant};
 use dwar_console::{ManageAdminTokens, Management, NewAdminToken};
 use dwar_kernel::AdminTokenId;
-use dwar_operator::{Access, AdminToken, By, Role};
+use dwar_operator::{Access, AdminToken, Requester, Role};
 use std::time::Duration;
 
 const DAY: u64 = 86_400;
@@ -54,7 +54,7 @@ pub enum Command {
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
     let Management { projects, tokens, .. } = core.management()?;
-    let by = By::command_line();
+    let by = Requester::command_line();
     match command {
         Command::Add { name, project, role, days, may_delegate, .. } => {
             let access = match role {
@@ -92,7 +92,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     }
 }
 
-async fn listed(tokens: &ManageAdminTokens, by: &By) -> Result<Answer, Failure> {
+async fn listed(tokens: &ManageAdminTokens, by: &Requester) -> Result<Answer, Failure> {
     let listed = tokens.list(by).await?;
     let view = Page::whole(listed.iter().map(|token| Token::seen_by(by, token)));
     let none = "No tokens yet. Create one with `dwar admin-token add`.";

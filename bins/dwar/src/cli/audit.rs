@@ -4,7 +4,7 @@ use crate::config::Config;
 use dwar_admin::views::{AuditLine, instant};
 use dwar_console::Management;
 use dwar_kernel::{Timestamp, read_instant};
-use dwar_operator::{Action, ActorFilter, AuditEntry, AuditFilter, By};
+use dwar_operator::{Action, ActorFilter, AuditEntry, AuditFilter, Requester};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Fa
         None => None,
     };
     let filter = AuditFilter { project, actor, action, since, until };
-    let (by, mut after) = (By::command_line(), None);
+    let (by, mut after) = (Requester::command_line(), None);
     let mut out = io::BufWriter::new(io::stdout().lock());
     loop {
         let page = audit.page(&by, filter, after, PAGE).await?;

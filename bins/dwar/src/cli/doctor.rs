@@ -10,7 +10,7 @@ use crate::wiring::checks::{
 use crate::wiring::{Access, Core, Location, Machine, available_providers};
 use dwar_admin::views::{self, instant};
 use dwar_console::alerts::Alert;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ async fn needs_a_person(core: &Core) -> (Vec<Alert>, Check) {
         return (Vec::new(), ("alerts", warning(detail, OBEY)));
     };
     // The command line may read all alerts.
-    let found = alerts.list(&By::command_line()).await.unwrap_or_default();
+    let found = alerts.list(&Requester::command_line()).await.unwrap_or_default();
     let line = |alert: &Alert| {
         let Alert { kind, detail, since, .. } = alert;
         let since = since.map(|at| format!(", since {}", instant(at))).unwrap_or_default();

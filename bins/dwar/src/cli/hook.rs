@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use dwar_admin::views::{HookSecret, HookView, Page, RemovedHook};
 use dwar_console::{ChangedLifetimes, Management, NewHook};
 use dwar_kernel::{HookId, KeyMode};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_project::{Hook as Kept, HookKind};
 
 #[derive(Subcommand)]
@@ -84,7 +84,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     let reads = matches!(command, Command::List(_));
     let core = open(config, reads).await?;
     let Management { projects, hooks, .. } = core.management()?;
-    let (by, project) = (By::command_line(), command.of().id(&projects).await?);
+    let (by, project) = (Requester::command_line(), command.of().id(&projects).await?);
     let (now, public_url) = (core.parts.tools.now(), core.public_url());
     let view = HookView { now, public_url: public_url.as_deref() };
     match command {
@@ -115,8 +115,10 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
         Command::Remove { it: OneHook { hook, .. }, confirm } => {
             if confirm.asks(person) {
                 let listed = hooks.list(&by, project).await.map_err(of(project))?;
-                if let Some(Kept { kind, world, .. }) = listed.iter().find(|one| one.id == hook) {
-                    let mode = world.mode;
+                if let Some(Kept { kind, project_mode, .. }) =
+                    listed.iter().find(|one| one.id == hook)
+                {
+                    let mode = project_mode.mode;
                     let question = format!(
                         "Remove the {kind} hook ({mode})? Calls to it are refused from now on."
                     );
@@ -130,8 +132,8 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
 }
 
 fn line(hook: &Kept, view: HookView<'_>) -> String {
-    let Kept { id, kind, world, lifetime, .. } = hook;
-    let (mode, seconds, address) = (world.mode, lifetime.as_secs(), view.address(hook));
+    let Kept { id, kind, project_mode, lifetime, .. } = hook;
+    let (mode, seconds, address) = (project_mode.mode, lifetime.as_secs(), view.address(hook));
     let mfa = hook.mfa_lifetime.map(|it| format!(" (second factor {} s)", it.as_secs()));
     let mfa = mfa.unwrap_or_default();
     let old = old_secret_until(&hook.secret, view.now, "is accepted");

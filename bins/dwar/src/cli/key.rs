@@ -6,7 +6,7 @@ use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::NewKey;
 use dwar_kernel::KeyMode;
-use dwar_operator::By;
+use dwar_operator::Requester;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -25,7 +25,7 @@ pub enum Command {
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let Command::Regenerate { of: it, mode, confirm } = command;
     let projects = open(config, false).await?.management()?.projects;
-    let (by, project) = (By::command_line(), it.id(&projects).await?);
+    let (by, project) = (Requester::command_line(), it.id(&projects).await?);
     if confirm.asks(person) {
         let found = projects.show(&by, project).await.map_err(of(project))?;
         let question = format!(
@@ -34,12 +34,12 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
         );
         confirm.ask(person, &question)?;
     }
-    let world = project.in_mode(mode);
-    let key = projects.regenerate_key(&by, world, None).await;
+    let project_mode = project.in_mode(mode);
+    let key = projects.regenerate_key(&by, project_mode, None).await;
     let key = key.map_err(of(project))?;
     let text = format!(
         "New {mode} key  {}\n\nCopy it now. You will not see it again. The old key no longer works.",
         key.expose()
     );
-    Ok(Answer::of(&NewKey::new(world, &key), text))
+    Ok(Answer::of(&NewKey::new(project_mode, &key), text))
 }

@@ -124,10 +124,10 @@ enum Command {
     Try(r#try::Args),
     /// Print the script that completes commands in a shell
     ///
-    /// For the current user: `dwar completion bash
-    /// >~/.local/share/bash-completion/completions/dwar`, `dwar completion zsh >_dwar` in a folder
-    /// of $fpath, `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian package
-    /// has them.
+    /// For the current user:
+    /// `dwar completion bash >~/.local/share/bash-completion/completions/dwar`,
+    /// `dwar completion zsh >_dwar` in a folder of $fpath,
+    /// `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian package has them.
     Completion(completion::Args),
 }
 

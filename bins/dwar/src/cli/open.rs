@@ -4,7 +4,7 @@ use crate::counted::counted;
 use crate::wiring::{Access, Core};
 use dwar_console::{ManageError, ManageProjects};
 use dwar_kernel::ProjectId;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use std::str::FromStr;
 
 #[derive(clap::Args)]
@@ -49,7 +49,7 @@ impl ProjectRef {
     pub async fn id(&self, projects: &ManageProjects) -> Result<ProjectId, Failure> {
         match self {
             Self::Id(id) => Ok(*id),
-            Self::Text(text) => match projects.named(&By::command_line(), text).await {
+            Self::Text(text) => match projects.named(&Requester::command_line(), text).await {
                 Ok(found) => Ok(found.id),
                 Err(ManageError::NoSuchProject) => Err(Failure::NoSuchProject(text.clone())),
                 Err(refused) => Err(refused.into()),

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
 use dwar_console::{Invited, ManageOperators, Management, SignInState};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Access, By, Lockout, Operator, Role};
+use dwar_operator::{Access, Lockout, Operator, Requester, Role};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -75,7 +75,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     let base = if is_quiet { String::new() } else { dashboard(&config)? };
     let core = open(config, matches!(command, Command::List)).await?;
     let Management { projects, operators, .. } = core.management()?;
-    let by = By::command_line();
+    let by = Requester::command_line();
     match command {
         Command::Add { name, project, role, .. } => {
             let access = match project.zip(role) {
@@ -134,7 +134,7 @@ fn dashboard(config: &Config) -> Result<String, Failure> {
 }
 
 fn welcome(invited: &Invited, base: &str) -> Answer {
-    let view = InvitedOperator::new(&By::command_line(), invited, base);
+    let view = InvitedOperator::new(&Requester::command_line(), invited, base);
     let text = format!(
         "Invite link for {}, works once, until {}:\n{}\n\nCopy it now. You will not see it again.",
         invited.operator.name,
@@ -144,7 +144,7 @@ fn welcome(invited: &Invited, base: &str) -> Answer {
     Answer::of(&view, text)
 }
 
-async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
+async fn listed(operators: &ManageOperators, by: &Requester) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
     let mut states = operators.sign_in_states(by, &listed).await?;
     let with_state = |one: Operator| {
@@ -159,7 +159,8 @@ async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure>
 }
 
 async fn state_of(operators: &ManageOperators, one: &Operator) -> Result<SignInState, Failure> {
-    let states = operators.sign_in_states(&By::command_line(), std::slice::from_ref(one)).await?;
+    let states =
+        operators.sign_in_states(&Requester::command_line(), std::slice::from_ref(one)).await?;
     Ok(states.into_values().next().unwrap_or_default())
 }
 

@@ -9,7 +9,7 @@ use dwar_admin::views::{self, Key, Page, ProjectSettings, ProjectSummary, Unlock
 use dwar_app::{CreatedProject, sms_preview};
 use dwar_console::{UnlockPhone, Unlocked};
 use dwar_kernel::{Phone, ProjectId};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_otp::{GuessBudget, SendPace};
 use dwar_project::{KeyRecord, Project, ProjectName, Setting};
 use dwar_wallet::Amount;
@@ -59,7 +59,7 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List | Command::Show(_))).await?;
-    let (manage, by) = (core.management()?, By::command_line());
+    let (manage, by) = (core.management()?, Requester::command_line());
     let projects = &manage.projects;
     match command {
         Command::Create { name, balance_rupees } => {
@@ -146,7 +146,8 @@ async fn unlocked(
     project: ProjectId,
     phone: &Phone,
 ) -> Result<Answer, Failure> {
-    let unlocked = phones.unlock(&By::command_line(), project, phone).await.map_err(of(project))?;
+    let unlocked =
+        phones.unlock(&Requester::command_line(), project, phone).await.map_err(of(project))?;
     let Unlocked { guesses, pace } = unlocked;
     let lifted = match pace {
         SendPace::Usual => "Sends were not limited.".to_owned(),

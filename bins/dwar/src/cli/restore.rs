@@ -9,10 +9,10 @@ use crate::config::Config;
 use crate::wiring::{Access, Core, Location, MIB, check_keys_of_file, key_file};
 use dwar_activity::installation::{HEARTBEAT, Instance};
 use dwar_admin::views::instant;
-use dwar_console::Settled;
+use dwar_console::SettledSends;
 use dwar_gateways::Secret;
 use dwar_kernel::Timestamp;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_sqlite::{Claim, FileError, beside};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
@@ -133,15 +133,16 @@ fn claim(database: &Path) -> Result<Claim, Failure> {
 }
 
 /// Settles the database of this configuration and closes it.
-async fn settle(config: Config, keep: bool) -> Result<(Settled, Timestamp), Failure> {
+async fn settle(config: Config, keep: bool) -> Result<(SettledSends, Timestamp), Failure> {
     let core = Core::open(config, Access::Write).await?;
     core.migrate().await?;
     settle_in(&core, keep).await
 }
 
-async fn settle_in(core: &Core, keep: bool) -> Result<(Settled, Timestamp), Failure> {
+async fn settle_in(core: &Core, keep: bool) -> Result<(SettledSends, Timestamp), Failure> {
     let now = core.parts.tools.now();
-    let settled = core.console_parts().settle_restored().settle(&By::command_line(), keep).await?;
+    let settled =
+        core.console_parts().settle_restored().settle(&Requester::command_line(), keep).await?;
     Ok((settled, now))
 }
 
@@ -153,8 +154,8 @@ fn aside(database: &Path, now: Timestamp) -> PathBuf {
     names.find(|name| !name.exists()).unwrap_or(name)
 }
 
-fn answer(file: Option<&Path>, kept: Option<&Path>, settled: &Settled) -> Answer {
-    let Settled { newest, codes, sends, sessions } = *settled;
+fn answer(file: Option<&Path>, kept: Option<&Path>, settled: &SettledSends) -> Answer {
+    let SettledSends { newest, codes, sends, sessions } = *settled;
     let view = json!({
         "file": file,
         "former_database": kept,

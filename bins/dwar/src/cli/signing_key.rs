@@ -4,7 +4,7 @@ use super::open::open;
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{self, Page, instant};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_session::{KeyState, SigningKey};
 
 #[derive(Subcommand)]
@@ -17,7 +17,7 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
-    let (keys, by) = (core.management()?.signing_keys, By::command_line());
+    let (keys, by) = (core.management()?.signing_keys, Requester::command_line());
     match command {
         Command::List => {
             let listed = keys.list(&by).await?;

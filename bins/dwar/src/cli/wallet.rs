@@ -8,9 +8,9 @@ use crate::config::Config;
 use crate::counted::counted;
 use clap::Subcommand;
 use dwar_admin::views::{MovedWallet, Wallet, WalletEntry, WalletProof};
-use dwar_console::{ManageLedger, ManageWallets, Scope};
+use dwar_console::{ManageLedger, ManageWallets, ProofScope};
 use dwar_kernel::{OtpId, ProjectId};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_wallet::{Amount, Balance, Correction, Paise, Reference, StatementFilter, StatementLine};
 
 #[derive(Subcommand)]
@@ -101,7 +101,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
         Balance(it) => {
             let project = it.id(projects).await?;
             let balance =
-                wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
+                wallets.balance(&Requester::command_line(), project).await.map_err(of(project))?;
             Ok(Answer::of(&Wallet::new(project, &balance), balance_text(balance)))
         }
         Statement { of: it, limit } => {
@@ -114,7 +114,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
         Close(asked) => wallet_close::close(&manage, asked, person).await,
         Verify => verified(wallets).await,
         Prove { of: it, everything } => {
-            let scope = if everything { Scope::Everything } else { Scope::Newer };
+            let scope = if everything { ProofScope::Everything } else { ProofScope::Newer };
             prove(&manage.ledger, it.id(projects).await?, scope).await
         }
     }
@@ -126,7 +126,7 @@ async fn credited(
     rupees: Amount,
     reference: Option<Reference>,
 ) -> Result<Answer, Failure> {
-    let new = wallets.credit(&By::command_line(), project, rupees, reference).await;
+    let new = wallets.credit(&Requester::command_line(), project, rupees, reference).await;
     let new = new.map_err(of(project))?;
     let news = if new {
         format!("Added {rupees}.")
@@ -141,7 +141,8 @@ async fn refunded(
     project: ProjectId,
     otp: OtpId,
 ) -> Result<Answer, Failure> {
-    let refunded = wallets.refund(&By::command_line(), project, otp).await.map_err(of(project))?;
+    let refunded =
+        wallets.refund(&Requester::command_line(), project, otp).await.map_err(of(project))?;
     let news = match refunded {
         Some(amount) => format!("Refunded {amount}."),
         None => "Already refunded.".to_owned(),
@@ -155,7 +156,7 @@ async fn adjusted(
     rupees: Correction,
     reference: Reference,
 ) -> Result<Answer, Failure> {
-    let adjusted = wallets.adjust(&By::command_line(), project, rupees, reference).await;
+    let adjusted = wallets.adjust(&Requester::command_line(), project, rupees, reference).await;
     let booked = adjusted.map_err(of(project))?;
     let news = if booked {
         format!("Adjusted by {}.", rupees.paise())
@@ -172,13 +173,13 @@ async fn moved(
     news: &str,
     amount: Option<Paise>,
 ) -> Result<Answer, Failure> {
-    let after = wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
+    let after = wallets.balance(&Requester::command_line(), project).await.map_err(of(project))?;
     let view = MovedWallet::new(project, amount, &after);
     Ok(Answer::of(&view, format!("{news}\n{}", balance_text(after))))
 }
 
 async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
-    let audit = wallets.audit(&By::command_line()).await?;
+    let audit = wallets.audit(&Requester::command_line()).await?;
     let good = audit.difference == Paise::ZERO;
     let text = if good {
         let found =
@@ -203,7 +204,7 @@ async fn statement(
 ) -> Result<Answer, Failure> {
     // One entry more than the limit shows whether there are more.
     let (all, read) = (StatementFilter::default(), limit.saturating_add(1));
-    let entries = ledger.lines(&By::command_line(), project, all, None, read).await;
+    let entries = ledger.lines(&Requester::command_line(), project, all, None, read).await;
     let entries = entries.map_err(of(project))?;
     let shown = &entries[..entries.len().min(limit as usize)];
     let text = lines(shown, entry_line, "No entries yet.");

@@ -9,7 +9,7 @@ use crate::counted::counted;
 use dwar_admin::views::{ClosedMonth, MonthToClose as PlannedMonth};
 use dwar_console::{CloseError, Management, MonthToClose};
 use dwar_kernel::ProjectId;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_wallet::{Closing, Month};
 use serde_json::json;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub struct Args {
 
 /// Closes every month that can be closed, each after its export is on disk.
 pub async fn close(manage: &Management, asked: Args, person: Person) -> Result<Answer, Failure> {
-    let (by, months) = (By::command_line(), &manage.months);
+    let (by, months) = (Requester::command_line(), &manage.months);
     let project = match &asked.project {
         Some(project) => Some(project.id(&manage.projects).await?),
         None => None,

@@ -4,26 +4,29 @@ use super::answer::Answer;
 use super::failure::{Failure, of};
 use crate::counted::counted;
 use dwar_admin::views::{self, instant};
-use dwar_console::{ManageLedger, Scope};
+use dwar_console::{ManageLedger, ProofScope};
 use dwar_kernel::ProjectId;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_wallet::{LedgerProof, ProofStart};
 
 /// Makes a proof of the project's ledger. Refuses if another one is in progress.
 pub async fn prove(
     ledger: &ManageLedger,
     project: ProjectId,
-    scope: Scope,
+    scope: ProofScope,
 ) -> Result<Answer, Failure> {
-    let run = match ledger.begin_here(&By::command_line(), project).await.map_err(of(project))? {
-        ProofStart::Begun(run) => run,
-        ProofStart::Running(run) => {
-            let since = instant(run.since);
-            let news =
-                format!("{} has been running a check since {since}; no other was started", run.by);
-            return Err(Failure::Refused(news));
-        }
-    };
+    let run =
+        match ledger.begin_here(&Requester::command_line(), project).await.map_err(of(project))? {
+            ProofStart::Begun(run) => run,
+            ProofStart::Running(run) => {
+                let since = instant(run.since);
+                let news = format!(
+                    "{} has been running a check since {since}; no other was started",
+                    run.by
+                );
+                return Err(Failure::Refused(news));
+            }
+        };
     match ledger.prove(run, scope).await? {
         Some(proof) => {
             let view = views::LedgerProof::from(&proof);

@@ -12,7 +12,7 @@ use dwar_admin::views::{
 use dwar_console::{MOST_LISTED, Management};
 use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
 use dwar_kernel::{EndpointId, Timestamp};
-use dwar_operator::By;
+use dwar_operator::Requester;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -90,7 +90,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
     let core = open(config, reads).await?;
     let Management { projects, endpoints, endpoint_log: log, .. } = core.management()?;
-    let (by, now) = (By::command_line(), core.parts.tools.now());
+    let (by, now) = (Requester::command_line(), core.parts.tools.now());
     let project = command.of().id(&projects).await?;
     let refused = of(project);
     match command {

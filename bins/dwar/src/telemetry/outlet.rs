@@ -17,7 +17,7 @@ const REST: Duration = Duration::from_millis(1);
 /// is read is followed by one with their number.
 pub fn open<W: Write + Send + 'static>(out: W) -> (NonBlocking, WorkerGuard) {
     let lost = Arc::new(OnceLock::new());
-    let outlet = Outlet { out: BufWriter::new(out), lost: Arc::clone(&lost), told: 0 };
+    let outlet = LogWriter { out: BufWriter::new(out), lost: Arc::clone(&lost), told: 0 };
     let builder = NonBlockingBuilder::default().buffered_lines_limit(WAITING);
     let (lines, guard) = builder.thread_name("dwar-log").finish(outlet);
     // Only this code sets it.
@@ -25,14 +25,14 @@ pub fn open<W: Write + Send + 'static>(out: W) -> (NonBlocking, WorkerGuard) {
     (lines, guard)
 }
 
-struct Outlet<W: Write> {
+struct LogWriter<W: Write> {
     out: BufWriter<W>,
     lost: Arc<OnceLock<ErrorCounter>>,
     told: usize,
 }
 
 /// Each call of `write` gets one line.
-impl<W: Write> Write for Outlet<W> {
+impl<W: Write> Write for LogWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let lost = self.lost.get().map_or(0, ErrorCounter::dropped_lines);
         if lost > self.told {

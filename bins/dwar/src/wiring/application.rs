@@ -9,12 +9,12 @@ use super::metrics::{self, Measured};
 use super::readiness::Ready;
 use crate::config::RunMode;
 use crate::telemetry::LostLines;
-use dwar_app::{CreatedProject, Outside};
-use dwar_console::{About, ManageError};
+use dwar_app::{CreatedProject, ExternalPorts};
+use dwar_console::{ManageError, ProcessInfo};
 use dwar_http::Server;
 use dwar_kernel::{InstanceId, StoreError, with_causes};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_project::{InvalidSetting, Project, ProjectName};
 use dwar_ratelimit::RequestLimiter;
 use std::net::SocketAddr;
@@ -72,7 +72,7 @@ impl Application {
         let Listeners { api, dashboard, metrics } = listeners;
         let metrics = metrics.map(|taken| metrics::begin(taken, &mut core)).transpose()?;
         let Providers { routes, sources, carriers } = gateways::build(&core.config, &core.parts)?;
-        let service = core.parts.service(Outside {
+        let service = core.parts.service(ExternalPorts {
             requests: requests(&core),
             routes,
             sources,
@@ -106,7 +106,7 @@ impl Application {
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
-        let about = About {
+        let about = ProcessInfo {
             version,
             host,
             pid: std::process::id(),
@@ -183,7 +183,8 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
     // Fails now, before the first client notices, if the master key cannot open the stored keys.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
     let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
-    let unfit = projects.unfit(&By::command_line()).await.map_err(ManageError::into_store_error);
+    let unfit =
+        projects.unfit(&Requester::command_line()).await.map_err(ManageError::into_store_error);
     match unfit {
         Err(cause) if cause.is_transient() => return Err(cause),
         // Problems of some projects do not keep the others from working.

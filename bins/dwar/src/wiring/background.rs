@@ -4,7 +4,8 @@ use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_activity::installation::HEARTBEAT;
 use dwar_app::{
-    ApplyReceipts, ClockSetBack, Service, Sweep, Tally, TellEvents, call_endpoints, keep_going,
+    ApplyReceipts, ClockSetBack, Service, Sweep, TellEvents, UsageRecorder, call_endpoints,
+    keep_going,
 };
 use dwar_console::alerts::Alerts;
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger, Management};
@@ -26,7 +27,7 @@ pub type Prepared = Arc<SetOnce<()>>;
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
-const TALLY: Duration = Duration::from_secs(1);
+const WRITE_USAGE: Duration = Duration::from_secs(1);
 /// Pause between two rounds in which shares of quotas are renewed and unused ones returned.
 const TEND: Duration = Duration::from_secs(1);
 /// The second heartbeat comes this long after the first; each later pause is twice as long.
@@ -76,7 +77,7 @@ const LOOPS: [(&str, Start); 15] = [
     ("tell_events", |it, stopped| call_endpoints(it.events.as_ref(), ticks(TELL, stopped)).boxed()),
     ("drop_untold", |it, stopped| {
         let trouble = "events without a receiver could not be deleted";
-        every(TIDY, stopped, trouble, move || it.events.drop_untold()).boxed()
+        every(TIDY, stopped, trouble, move || it.events.drop_undelivered()).boxed()
     }),
     ("prove_ledgers", |it, mut stopped| {
         async move { it.ledger.keep_proving(stopped.changed().map(drop)).await }.boxed()
@@ -88,7 +89,7 @@ const LOOPS: [(&str, Start); 15] = [
     }),
     ("write_tally", |it, stopped| {
         let trouble = "refused sends and uses of keys could not be recorded";
-        every(TALLY, stopped, trouble, move || it.tally.write()).boxed()
+        every(WRITE_USAGE, stopped, trouble, move || it.usage_recorder.write()).boxed()
     }),
     ("tend_quotas", |it, stopped| {
         let trouble = "shares of quotas could not be renewed";
@@ -120,7 +121,7 @@ pub struct Background {
     apply: Arc<ApplyReceipts>,
     events: Arc<TellEvents>,
     console: ConsoleUpkeep,
-    tally: Arc<Tally>,
+    usage_recorder: Arc<UsageRecorder>,
     ledger: ManageLedger,
     alerts: Alerts,
     database: Arc<dyn Database>,
@@ -130,7 +131,7 @@ pub struct Background {
 pub struct Running {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,
-    tally: Arc<Tally>,
+    usage_recorder: Arc<UsageRecorder>,
     sweep: Arc<Sweep>,
 }
 
@@ -153,7 +154,7 @@ impl Background {
             apply: service.apply_receipts.clone(),
             events: service.tell_events.clone(),
             console,
-            tally: service.tally.clone(),
+            usage_recorder: service.usage_recorder.clone(),
             ledger: manage.ledger.clone(),
             alerts: manage.alerts.clone(),
             database,
@@ -178,7 +179,8 @@ impl Background {
     /// Starts every loop, once the service is prepared.
     pub fn start(self, prepared: &Prepared, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
-        let (mut tasks, tally, sweep) = (JoinSet::new(), this.tally.clone(), this.sweep.clone());
+        let (mut tasks, usage_recorder, sweep) =
+            (JoinSet::new(), this.usage_recorder.clone(), this.sweep.clone());
         for (name, start) in LOOPS {
             let (this, mut stopped) = (Arc::clone(&this), stopped.clone());
             let (prepared, restarts) = (Arc::clone(prepared), Arc::clone(restarts));
@@ -189,7 +191,7 @@ impl Background {
                 }
             });
         }
-        Running { stop, tasks, tally, sweep }
+        Running { stop, tasks, usage_recorder, sweep }
     }
 }
 
@@ -197,12 +199,12 @@ impl Running {
     /// Ends every loop. Running calls may finish within five seconds; others are retried when their
     /// lease ends. Then writes the last counts and returns the held shares of quotas.
     pub async fn stop(self) {
-        let Self { stop, mut tasks, tally, sweep } = self;
+        let Self { stop, mut tasks, usage_recorder, sweep } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
         // A separate task, so that a panic in it cannot prevent the stop.
-        let last = tokio::spawn(async move { tally.write().await });
+        let last = tokio::spawn(async move { usage_recorder.write().await });
         let back = tokio::spawn(async move { sweep.leave_quotas().await });
         let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
         if !matches!(last, Ok(Ok(Ok(())))) {

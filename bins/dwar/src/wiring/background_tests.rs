@@ -1,13 +1,13 @@
 use super::*;
 use async_trait::async_trait;
-use dwar_activity::installation::{Found, KeyHolder};
-use dwar_console::alerts::NothingLocal;
-use dwar_console::{About, ConsoleParts, Management, Scope};
+use dwar_activity::installation::{KeyHolder, StoredKeys};
+use dwar_console::alerts::NoLocalFacts;
+use dwar_console::{ConsoleParts, Management, ProcessInfo, ProofScope};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_login::SendReport;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
-use dwar_operator::By;
-use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
+use dwar_operator::Requester;
+use dwar_otp::{DeliveryStatus, Refusal, Report, ReportedRequest, Route};
 use dwar_project::ProjectName;
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, console, minutes, outside, seconds};
@@ -18,10 +18,10 @@ use tokio::sync::SetOnce;
 
 const STEPS: [(&str, &str); 15] = [
     ("apply_receipts", "ReceiptStore::claim"),
-    ("drop_untold", "EventStore::drop_untold"),
+    ("drop_untold", "EventStore::drop_undelivered"),
     ("follow_up", "OtpStore::claim_due"),
     ("heartbeat", "InstanceStore::beat"),
-    ("keep_figures", "FiguresStore::lead"),
+    ("keep_figures", "FiguresStore::acquire_lease"),
     ("look_for_room", "room"),
     ("prove_ledgers", "LedgerStore::snapshot"),
     ("read_for_metrics", "QueueStore::queues"),
@@ -51,8 +51,8 @@ impl Database for Room {
         Ok(Vec::new())
     }
 
-    async fn look_for_keys(&self) -> Result<Found, StoreError> {
-        Ok(Found::default())
+    async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
+        Ok(StoredKeys::default())
     }
 
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
@@ -110,7 +110,7 @@ impl RequestLimiter for Limiter {
         self.counts.sweep(now).await
     }
 
-    async fn tend(&self, _: Timestamp) -> Result<(), StoreError> {
+    async fn renew_leases(&self, _: Timestamp) -> Result<(), StoreError> {
         let tended = self.room.tended.fetch_add(1, Ordering::Relaxed);
         assert!(tended >= self.room.panics.load(Ordering::Relaxed), "nobody knows");
         Ok(())
@@ -143,13 +143,13 @@ impl Scene {
         let store = Arc::new(MemoryStore::default());
         let clock = Arc::new(FixedClock::at(START + minutes(6)));
         let (parts, post) = (console((&store).into(), &clock), Arc::default());
-        let (manage, by) = (dwar_testkit::management(&parts, &post), By::command_line());
+        let (manage, by) = (dwar_testkit::management(&parts, &post), Requester::command_line());
         let ask = async {
             let mut proven = Vec::new();
             for _ in 0..PROOFS {
                 let made =
                     manage.projects.create(&by, &ProjectName::demo(), 0.into()).await.unwrap();
-                manage.ledger.begin(&by, made.id, Scope::Newer).await.unwrap();
+                manage.ledger.begin(&by, made.id, ProofScope::Newer).await.unwrap();
                 proven.push(made.id);
             }
             proven
@@ -176,13 +176,14 @@ impl Scene {
         let requests = Arc::new(Limiter { counts, room: self.room.clone() });
         let outside = outside(requests, &Arc::default(), &self.post);
         let service = self.parts.login.service(outside);
-        let upkeep = self.parts.upkeep(About::default(), Arc::new(NothingLocal));
+        let upkeep = self.parts.upkeep(ProcessInfo::default(), Arc::new(NoLocalFacts));
         // Refusals arrive all the time, so there is always something to record.
-        let (tally, project) = (service.tally.clone(), self.make.id::<ProjectId>());
+        let (usage_recorder, project) =
+            (service.usage_recorder.clone(), self.make.id::<ProjectId>());
         tokio::spawn(async move {
             loop {
-                tally.refused(project.in_mode(KeyMode::Live), None, Refusal::Ceiling);
-                sleep(TALLY / 2).await;
+                usage_recorder.refused(project.in_mode(KeyMode::Live), None, Refusal::Ceiling);
+                sleep(WRITE_USAGE / 2).await;
             }
         });
         let ConsoleParts { login, stores } = self.parts.clone();
@@ -263,7 +264,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     let route = Route { receipt_window: None, ..make.route() };
     let report = make.send_report(sent.delivery.attempts[0].id, taken);
     let report = SendReport { route, ..report };
-    logins.report(Reported::Id(id, sent.id), report, START).await.unwrap();
+    logins.report(ReportedRequest::Id(id, sent.id), report, START).await.unwrap();
     stores.receipts.keep(vec![receipt]).await.unwrap();
     // An unknown receipt, ten minutes old.
     let mut unknown = make.receipt(Report::Delivered);
@@ -280,7 +281,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     scene
         .manage
         .endpoints
-        .add(&By::command_line(), id, "https://events.example.com", false)
+        .add(&Requester::command_line(), id, "https://events.example.com", false)
         .await
         .unwrap();
     let third = make.line(id.in_mode(KeyMode::Live));

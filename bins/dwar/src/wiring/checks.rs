@@ -10,7 +10,7 @@ use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_activity::installation::{GivenKeys, Instance, KnownKeys};
 use dwar_console::{ManageError, ManageProjects};
 use dwar_kernel::StoreError;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_project::{InvalidSetting, Project};
 use dwar_session::SigningKey;
@@ -336,7 +336,7 @@ async fn rows(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {
-    let unfit = projects.unfit(&By::command_line()).await;
+    let unfit = projects.unfit(&Requester::command_line()).await;
     let unfit = unfit.map_err(ManageError::into_store_error)?;
     if unfit.is_empty() {
         return Ok(ok("all settings of projects are valid"));

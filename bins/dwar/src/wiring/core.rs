@@ -7,8 +7,8 @@ use crate::bounds;
 use crate::config::{Config, RunMode, invalid};
 use crate::modes;
 use dwar_activity::installation::KnownKeys;
-use dwar_app::{ClockWatch, Parts, Toolbox};
-use dwar_console::{ConsoleParts, ConsoleStores, Management, ManagementOutside};
+use dwar_app::{ClockWatch, CommonPorts, Parts};
+use dwar_console::{ConsoleParts, ConsoleStores, Management, ManagementPorts};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
 use dwar_kernel::StoreError;
@@ -59,7 +59,7 @@ impl Core {
         let clock = Arc::new(SystemClock);
         let watch = Arc::new(ClockWatch::new(clock.clone(), Arc::new(SystemSteadyClock)));
         let parts = Parts {
-            tools: Toolbox { clock, watch, entropy, vault, observer: Arc::new(()) },
+            tools: CommonPorts { clock, watch, entropy, vault, observer: Arc::new(()) },
             stores,
             signer: Arc::new(signer),
             codes: keys.codes.clone(),
@@ -110,7 +110,7 @@ impl Core {
         providers: Arc<dyn dwar_otp::Providers>,
     ) -> Result<Management, WiringError> {
         let sender = self.webhook_sender()?;
-        Ok(self.console_parts().management(ManagementOutside { sender, providers }))
+        Ok(self.console_parts().management(ManagementPorts { sender, providers }))
     }
 
     /// Where other systems reach the API, if configured; without a slash at the end.

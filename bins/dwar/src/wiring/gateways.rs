@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use dwar_app::{Parts, Routes};
 use dwar_console::unknown_provider;
 use dwar_gateways::{
-    BaseUrl, BreakerGateway, BreakerState, BulkheadGateway, CallTimes, ConsoleGateway, Discreet,
-    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, LastRefusal, LastRefusals,
+    BaseUrl, BreakerGateway, BreakerState, BulkheadGateway, CallTimes, ConsoleGateway, GenericHttp,
+    GenericHttpSettings, HashedReferences, HttpClient, HttpGateway, LastRefusal, LastRefusals,
     SandboxGateway, Secret, Settings, TimedGateway, Twilio,
 };
 use dwar_otp::{
@@ -179,7 +179,7 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
     let source = |(name, known): (&String, &Provider)| {
         let vault = parts.tools.vault.clone();
         let inner = known.source.clone()?;
-        let source: Arc<dyn ReceiptSource> = Arc::new(Discreet { inner, vault });
+        let source: Arc<dyn ReceiptSource> = Arc::new(HashedReferences { inner, vault });
         Some((name.clone(), source))
     };
     let sources = known.0.iter().filter_map(source).collect();
@@ -246,7 +246,7 @@ fn guarded(
     };
     let guard = |(name, known): (&String, &Provider)| {
         let vault = parts.tools.vault.clone();
-        let timed = timed(Arc::new(Discreet { inner: known.gateway.clone(), vault }));
+        let timed = timed(Arc::new(HashedReferences { inner: known.gateway.clone(), vault }));
         (name.clone(), Arc::new(BreakerGateway::new(timed, settings.breaker_faults)))
     };
     let breakers: BTreeMap<_, _> = known.0.iter().map(guard).collect();

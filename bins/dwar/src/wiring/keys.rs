@@ -1,7 +1,7 @@
 use super::error::WiringError;
 use super::stores::{Access, Database, Location, Opened};
 use crate::config::{self, Config, ConfigError, RunMode, invalid};
-use dwar_activity::installation::{ForeignKey, Found, GivenKeys, KeyHolder, NewKeys};
+use dwar_activity::installation::{ForeignKey, GivenKeys, KeyHolder, NewKeys, StoredKeys};
 use dwar_kernel::{Entropy, StoreError};
 use dwar_otp::CodeKeys;
 use dwar_system::{MasterKey, RustCryptoVault, SystemEntropy};
@@ -115,7 +115,7 @@ impl Keyset {
     /// # Errors
     /// [`StoreError::Foreign`] if it belongs to other keys, or if there is no key and the database
     /// is not new.
-    pub fn judge(&self, found: &Found) -> Result<NewKeys, StoreError> {
+    pub fn judge(&self, found: &StoredKeys) -> Result<NewKeys, StoreError> {
         if let (Some((path, _)), false) = (&self.draft, found.is_empty) {
             return Err(StoreError::Foreign(lost(path)));
         }
@@ -131,7 +131,7 @@ impl Keyset {
 /// Writes a new key to its file before the database records it, so that no database is ever without
 /// its key.
 impl KeyHolder for Keyset {
-    fn claim(&self, found: &Found) -> Result<NewKeys, StoreError> {
+    fn claim(&self, found: &StoredKeys) -> Result<NewKeys, StoreError> {
         let new = self.judge(found)?;
         if let Some((path, text)) = &self.draft {
             write_new(path, text).map_err(|cause| StoreError::Foreign(unusable(path, &cause)))?;
@@ -221,7 +221,7 @@ mod tests {
     fn makes_the_file_once_and_for_its_owner_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("dwar.db.key");
-        let empty = Found { is_empty: true, ..Found::default() };
+        let empty = StoredKeys { is_empty: true, ..StoredKeys::default() };
         draft(&path).claim(&empty).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(draft(&path).claim(&empty).is_err());
@@ -239,7 +239,7 @@ mod tests {
     fn never_makes_a_new_key_for_an_old_database() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        assert!(matches!(draft(&path).claim(&Found::default()), Err(StoreError::Foreign(_))));
+        assert!(matches!(draft(&path).claim(&StoredKeys::default()), Err(StoreError::Foreign(_))));
         assert!(!path.exists());
     }
 }

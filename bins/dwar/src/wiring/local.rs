@@ -5,9 +5,11 @@ use super::core::Core;
 use super::gateways::Carriers;
 use super::stores::Database;
 use async_trait::async_trait;
-use dwar_activity::installation::Trouble;
-use dwar_app::Toolbox;
-use dwar_console::alerts::{ClockState, LocalFacts, LoopState, ProviderCalls, Room, troubles};
+use dwar_activity::installation::InstanceTrouble;
+use dwar_app::CommonPorts;
+use dwar_console::alerts::{
+    ClockState, DatabaseState, LocalFacts, LoopState, ProviderCalls, troubles,
+};
 use dwar_http::LoopHealth;
 use dwar_kernel::StoreError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +24,12 @@ pub struct Serving {
     machine: Machine,
     carriers: Arc<Carriers>,
     restarts: Arc<Restarts>,
-    proof: Mutex<Option<(Instant, Room)>>,
+    proof: Mutex<Option<(Instant, DatabaseState)>>,
 }
 
 /// A command on a machine: its clock, and the disk space that the database reports.
 pub struct Machine {
-    tools: Toolbox,
+    tools: CommonPorts,
     database: Arc<dyn Database>,
 }
 
@@ -79,17 +81,17 @@ impl Machine {
     }
 
     /// Judges the database by the result of an attempt to write.
-    async fn judge(&self, written: Result<Option<u64>, StoreError>) -> Room {
+    async fn judge(&self, written: Result<Option<u64>, StoreError>) -> DatabaseState {
         match written {
-            Ok(free) => Room::Writable(free),
-            Err(StoreError::NoRoom) => Room::Full,
+            Ok(free) => DatabaseState::Writable(free),
+            Err(StoreError::NoRoom) => DatabaseState::Full,
             // The ping of SQLite also writes; a file that another program has locked can still be read.
             Err(StoreError::Unreachable { .. }) if self.database.is_read_only().await.is_ok() => {
-                Room::ReadOnly
+                DatabaseState::ReadOnly
             }
             // A database that does not answer at all is down, which is reported as such.
-            Err(_) if self.database.ping().await.is_ok() => Room::ReadOnly,
-            Err(_) => Room::Unknown,
+            Err(_) if self.database.ping().await.is_ok() => DatabaseState::ReadOnly,
+            Err(_) => DatabaseState::Unknown,
         }
     }
 }
@@ -100,11 +102,11 @@ impl LocalFacts for Serving {
         host()
     }
 
-    fn troubles(&self) -> Vec<Trouble> {
+    fn troubles(&self) -> Vec<InstanceTrouble> {
         troubles(&self.providers(), &self.loops(), self.machine.clock())
     }
 
-    async fn room(&self) -> Room {
+    async fn room(&self) -> DatabaseState {
         let known = self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, room)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
             return room;
@@ -123,16 +125,16 @@ impl LocalFacts for Machine {
         host()
     }
 
-    fn troubles(&self) -> Vec<Trouble> {
+    fn troubles(&self) -> Vec<InstanceTrouble> {
         troubles(&[], &[], self.clock())
     }
 
     /// Writes nothing, because the command only reads.
-    async fn room(&self) -> Room {
+    async fn room(&self) -> DatabaseState {
         match self.database.is_read_only().await {
-            Ok(true) => Room::ReadOnly,
+            Ok(true) => DatabaseState::ReadOnly,
             Ok(false) => self.judge(self.database.room().await).await,
-            Err(_) => Room::Unknown,
+            Err(_) => DatabaseState::Unknown,
         }
     }
 }

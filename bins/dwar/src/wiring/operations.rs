@@ -6,7 +6,7 @@ use super::core::Core;
 use super::gateways::Carriers;
 use super::stores::Location;
 use async_trait::async_trait;
-use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
+use dwar_console::operations::{Check, Health, Loop, OperationsSnapshot, Process, ProviderStatus};
 use dwar_http::LoopHealth;
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Operations {
         self.restarts.all().into_iter().map(one).collect()
     }
 
-    async fn providers(&self) -> Vec<Provider> {
+    async fn providers(&self) -> Vec<ProviderStatus> {
         let settings = &self.core.config.gateways;
         let projects = self.core.parts.stores.projects.list().await.unwrap_or_default();
         let one = |(name, breaker): (&String, &Arc<dwar_gateways::BreakerGateway>)| {
@@ -65,7 +65,7 @@ impl Operations {
                 let own = [&routing.whatsapp, &routing.sms];
                 own.into_iter().flatten().any(|names| names.contains(name))
             });
-            Provider {
+            ProviderStatus {
                 name: name.clone(),
                 open_for: state.open_for,
                 calls: state.calls,
@@ -90,10 +90,10 @@ impl Operations {
 
 #[async_trait]
 impl dwar_console::operations::Operations for Operations {
-    async fn snapshot(&self) -> Snapshot {
+    async fn snapshot(&self) -> OperationsSnapshot {
         let console = &self.core.console;
         let now = self.core.parts.tools.now();
-        Snapshot {
+        OperationsSnapshot {
             checks: self.checks().await,
             instances: console.instances.instances(SHOWN).await.ok(),
             queues: console.queues.queues(now, SHOWN).await.ok(),

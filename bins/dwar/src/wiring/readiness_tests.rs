@@ -1,5 +1,5 @@
 use super::*;
-use dwar_activity::installation::{Found, KeyHolder};
+use dwar_activity::installation::{KeyHolder, StoredKeys};
 use dwar_kernel::StoreError;
 use dwar_testkit::{FixedClock, START, watch};
 use dwar_turns::Load;
@@ -22,8 +22,8 @@ impl Database for Counted {
         Ok(Vec::new())
     }
 
-    async fn look_for_keys(&self) -> Result<Found, StoreError> {
-        Ok(Found::default())
+    async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
+        Ok(StoredKeys::default())
     }
 
     async fn tables(&self) -> Result<Vec<String>, StoreError> {

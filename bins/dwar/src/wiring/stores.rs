@@ -2,7 +2,7 @@ use super::error::WiringError;
 use crate::bounds::database_url::{self, DatabaseUrl};
 use crate::config::{self, invalid};
 use async_trait::async_trait;
-use dwar_activity::installation::{Found, KeyHolder};
+use dwar_activity::installation::{KeyHolder, StoredKeys};
 use dwar_app::Stores;
 use dwar_console::ConsoleStores;
 use dwar_kernel::{StoreError, Timestamp};
@@ -32,7 +32,7 @@ pub trait Database: Send + Sync {
     /// Returns the applied migrations.
     async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError>;
     /// Reads the record of the keys that the database belongs to. Changes nothing.
-    async fn look_for_keys(&self) -> Result<Found, StoreError>;
+    async fn look_for_keys(&self) -> Result<StoredKeys, StoreError>;
     /// Lists the migrations that [`Database::migrate`] would apply.
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Lists the tables of its schema, without the one of migrations.
@@ -78,7 +78,7 @@ macro_rules! is_database {
                 Ok(applied)
             }
 
-            async fn look_for_keys(&self) -> Result<Found, StoreError> {
+            async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
                 <$store>::look_for_keys(self).await
             }
 
@@ -144,11 +144,11 @@ async fn server_clock(store: &PostgresStore) -> Result<Option<Timestamp>, StoreE
 #[async_trait]
 impl Database for MemoryStore {
     async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
-        keys.claim(&Found { is_empty: true, ..Found::default() }).map(|_| Vec::new())
+        keys.claim(&StoredKeys { is_empty: true, ..StoredKeys::default() }).map(|_| Vec::new())
     }
 
-    async fn look_for_keys(&self) -> Result<Found, StoreError> {
-        Ok(Found { is_empty: true, ..Found::default() })
+    async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
+        Ok(StoredKeys { is_empty: true, ..StoredKeys::default() })
     }
 
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {

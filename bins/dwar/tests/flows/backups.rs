@@ -369,7 +369,7 @@ async fn what_cannot_be_restored_changes_nothing() {
         ("damaged.db", "is damaged"),
         ("cut.db", "is damaged"),
         ("newer.db", "a newer version has brought the database to migration 20990101000000"),
-        ("alien.db", "is no database of Dwar"),
+        ("alien.db", "is not a database of Dwar"),
         ("text.db", "is damaged: file is not a database"),
         ("empty.db", "is not a database of Dwar"),
         ("other.db", "master key"),

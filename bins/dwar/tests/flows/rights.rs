@@ -3,7 +3,7 @@
 use crate::common::{
     Answer, Database, Endpoint, Person, Program, Service, World, answer, at_once, tally,
 };
-use dwar_operator::{Command, Makes, Need};
+use dwar_operator::{Command, CreatedCredential, RequiredAccess};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -177,9 +177,9 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     let makers =
         makers(&service, &project, invited["operator"]["operator_id"].as_str().unwrap()).await;
     let listed: BTreeSet<Command> = makers.iter().map(|(command, ..)| *command).collect();
-    let all = Command::ALL.into_iter().filter(|it| it.makes() != Makes::Nothing);
+    let all = Command::ALL.into_iter().filter(|it| it.makes() != CreatedCredential::Nothing);
     // Only the command line resets an operator.
-    let wanted: BTreeSet<_> = all.filter(|it| it.needs() != Need::Machine).collect();
+    let wanted: BTreeSet<_> = all.filter(|it| it.needs() != RequiredAccess::Machine).collect();
     assert_eq!(listed, wanted);
 
     let deploy = Program::new(&service, &["--name", "deploy", "--everything", "--days", "1"]);

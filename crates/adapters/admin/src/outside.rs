@@ -7,7 +7,7 @@ use actix_web::body::BoxBody;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{Error, HttpResponse};
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_wire::{REQUEST_ID, request_id};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -19,7 +19,7 @@ pub struct AdminRequestId {
 
 impl AdminRequestId {
     /// Takes the id from the headers, or makes a new one.
-    pub fn new(headers: &HeaderMap, tools: &Toolbox) -> Self {
+    pub fn new(headers: &HeaderMap, tools: &CommonPorts) -> Self {
         Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
     }
 

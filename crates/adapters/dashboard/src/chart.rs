@@ -228,7 +228,7 @@ fn px(length: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dwar_activity::{Period, Wanted};
+    use dwar_activity::{FiguresPeriod, Period};
 
     #[test]
     fn lines_are_at_round_numbers_and_hold_the_peak() {
@@ -253,11 +253,11 @@ mod tests {
     #[test]
     fn hours_and_days_are_labelled_as_in_india() {
         let at: Timestamp = "2027-01-14T18:30:00Z".parse().unwrap();
-        let of = |wanted: Wanted| label(&wanted.range(at).unwrap(), at);
-        assert_eq!(of(Wanted::Last(Period::Month)), "15 Jan");
-        assert_eq!(of(Wanted::Last(Period::Day)), "12 am");
-        assert_eq!(of(Wanted::Last(Period::Hour)), "12:00 am");
-        let two_days = Wanted::Between(at - chrono::TimeDelta::days(2), at);
+        let of = |wanted: FiguresPeriod| label(&wanted.range(at).unwrap(), at);
+        assert_eq!(of(FiguresPeriod::Last(Period::Month)), "15 Jan");
+        assert_eq!(of(FiguresPeriod::Last(Period::Day)), "12 am");
+        assert_eq!(of(FiguresPeriod::Last(Period::Hour)), "12:00 am");
+        let two_days = FiguresPeriod::Between(at - chrono::TimeDelta::days(2), at);
         assert_eq!(of(two_days), "15 Jan, 12 am");
     }
 
@@ -267,12 +267,12 @@ mod tests {
         let at: Timestamp = "2027-01-14T18:30:00Z".parse().unwrap();
         for (hours, most) in [(24, 36_000), (48, 33_000), (62 * 24, 33_000)] {
             let range =
-                Wanted::Between(at - chrono::TimeDelta::hours(hours), at).range(at).unwrap();
+                FiguresPeriod::Between(at - chrono::TimeDelta::hours(hours), at).range(at).unwrap();
             let bar = |class, from, to| {
                 let link = (hours < 49).then(|| ("activity?".repeat(10), "x".repeat(40)));
                 Bar { class, width: 0.76, from, to, link }
             };
-            let slot = |it: dwar_activity::Window| Slot {
+            let slot = |it: dwar_activity::Interval| Slot {
                 at: it.from,
                 bars: vec![bar("a", 0, 1_234), bar("b", 1_234, 2_345), bar("c", 2_345, 3_456)],
                 line: Some(700),

@@ -5,7 +5,7 @@ use crate::names::Names;
 use crate::reference::Reference;
 use actix_web::HttpRequest;
 use actix_web::http::header::USER_AGENT;
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_console::operations::Operations;
 use dwar_console::{Administration, Management, Passkeys};
 use dwar_kernel::PriceList;
@@ -19,7 +19,7 @@ use tokio::sync::SetOnce;
 pub struct Console {
     /// Set once the stores are migrated; until then no page may use them.
     pub prepared: Arc<SetOnce<()>>,
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub manage: Management,
     pub admin: Administration,
     pub passkeys: Passkeys,

@@ -1,7 +1,7 @@
 //! Formats amounts, times and texts for pages.
 
 use chrono::SecondsFormat;
-use dwar_activity::Share;
+use dwar_activity::Ratio;
 use dwar_kernel::Paise;
 use dwar_kernel::Timestamp;
 pub(crate) use dwar_kernel::grouped;
@@ -25,7 +25,7 @@ pub(crate) fn percent(permille: u64) -> String {
 }
 
 /// A share of a number of cases: `37 of 52 (71.2 %)`; without a percentage for few cases.
-pub(crate) fn share(of: Share) -> String {
+pub(crate) fn share(of: Ratio) -> String {
     let cases = format!("{} of {}", grouped(of.part), grouped(of.whole));
     match of.permille() {
         Some(permille) => format!("{cases} ({})", percent(permille)),

@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use dwar_admin::AdminApi;
-use dwar_wire::{AppService, Listener, Patience, Server, Serving, serve};
+use dwar_wire::{AppService, ClientTimeouts, Listener, Server, Serving, serve};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use std::time::Duration;
 const SERVING: Serving = Serving {
     workers: 1,
     max_connections: 256,
-    patience: Patience {
+    patience: ClientTimeouts {
         head: Duration::from_secs(5),
         write: Duration::from_secs(30),
         keep_alive: Duration::from_secs(30),

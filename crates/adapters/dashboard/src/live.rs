@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_console::{Activity, Inbox, InboxLine, Management, RequestFilter, RequestLine, SignIn};
 use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
 use std::collections::{HashMap, VecDeque};
@@ -40,20 +40,20 @@ trait Feed: Send + Sync + 'static {
 
     fn lines(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
     ) -> impl Future<Output = Result<Vec<Self::Line>, StoreError>> + Send;
 
-    fn may_watch(&self, by: &By, project: ProjectId) -> bool;
+    fn may_watch(&self, by: &Requester, project: ProjectId) -> bool;
 }
 
 impl Feed for Activity {
     type Line = RequestLine;
 
-    async fn lines(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
-        self.newest(world).await
+    async fn lines(&self, project_mode: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
+        self.newest(project_mode).await
     }
 
-    fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+    fn may_watch(&self, by: &Requester, project: ProjectId) -> bool {
         self.may_watch(by, project)
     }
 }
@@ -61,11 +61,11 @@ impl Feed for Activity {
 impl Feed for Inbox {
     type Line = InboxLine;
 
-    async fn lines(&self, world: ProjectMode) -> Result<Vec<InboxLine>, StoreError> {
-        self.newest(world.project).await
+    async fn lines(&self, project_mode: ProjectMode) -> Result<Vec<InboxLine>, StoreError> {
+        self.newest(project_mode.project).await
     }
 
-    fn may_watch(&self, by: &By, project: ProjectId) -> bool {
+    fn may_watch(&self, by: &Requester, project: ProjectId) -> bool {
         self.may_watch(by, project)
     }
 }
@@ -73,7 +73,7 @@ impl Feed for Inbox {
 /// The watchers of a kind of list, and the task that reads it for them.
 struct Hub<F: Feed> {
     feed: F,
-    worlds: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
+    project_modes: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
 }
 
 struct Streams {
@@ -103,7 +103,7 @@ struct Watcher<F: Feed> {
     hub: Arc<Hub<F>>,
     tell: Tell<F::Line>,
     permit: StreamPermit,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     /// The session's token. The stream ends with the session.
     token: String,
     seen: watch::Receiver<Shown<F::Line>>,
@@ -116,7 +116,7 @@ struct Watcher<F: Feed> {
 
 struct TellRequests {
     row: Row,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     wanted: RequestFilter,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
@@ -165,12 +165,13 @@ impl Live {
     pub(crate) fn requests(
         &self,
         watcher: (OperatorId, String),
-        (world, wanted): (ProjectMode, RequestFilter),
+        (project_mode, wanted): (ProjectMode, RequestFilter),
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let mut tell = TellRequests { row, world, wanted, told: HashMap::new(), newest: last };
-        self.watch(&self.requests, watcher, world, Box::new(move |lines| tell.news(lines)))
+        let mut tell =
+            TellRequests { row, project_mode, wanted, told: HashMap::new(), newest: last };
+        self.watch(&self.requests, watcher, project_mode, Box::new(move |lines| tell.news(lines)))
     }
 
     /// Streams an event at first and whenever the messages of a project's test keys change, while
@@ -192,7 +193,7 @@ impl Live {
         &self,
         hub: &Arc<Hub<F>>,
         (operator, token): (OperatorId, String),
-        world: ProjectMode,
+        project_mode: ProjectMode,
         tell: Tell<F::Line>,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F>, Refusal> {
         let (permit, replaced) = self.streams.permit(operator)?;
@@ -200,9 +201,9 @@ impl Live {
             hub: Arc::clone(hub),
             tell,
             permit,
-            world,
+            project_mode,
             token,
-            seen: hub.newest(world),
+            seen: hub.newest(project_mode),
             closed: self.streams.closed.subscribe(),
             replaced,
             check: interval_at(Instant::now() + CHECK_EVERY, CHECK_EVERY),
@@ -248,28 +249,32 @@ impl Streams {
 
 impl<F: Feed> Hub<F> {
     fn new(feed: F) -> Self {
-        Self { feed, worlds: Mutex::default() }
+        Self { feed, project_modes: Mutex::default() }
     }
 
     /// The newest lines of one mode. The first watcher starts the task that reads them.
-    fn newest(self: &Arc<Self>, world: ProjectMode) -> watch::Receiver<Shown<F::Line>> {
-        let mut worlds = locked(&self.worlds);
-        if let Some(known) = worlds.get(&world) {
+    fn newest(self: &Arc<Self>, project_mode: ProjectMode) -> watch::Receiver<Shown<F::Line>> {
+        let mut project_modes = locked(&self.project_modes);
+        if let Some(known) = project_modes.get(&project_mode) {
             let mut receiver = known.subscribe();
             // Only the other watchers saw the lines between the page and its stream.
             receiver.mark_changed();
             return receiver;
         }
         let (sender, receiver) = watch::channel(None);
-        worlds.insert(world, sender.clone());
-        tokio::spawn(Arc::clone(self).ask(world, sender));
+        project_modes.insert(project_mode, sender.clone());
+        tokio::spawn(Arc::clone(self).ask(project_mode, sender));
         receiver
     }
 
     /// Reads the list until nobody watches it.
-    async fn ask(self: Arc<Self>, world: ProjectMode, sender: watch::Sender<Shown<F::Line>>) {
+    async fn ask(
+        self: Arc<Self>,
+        project_mode: ProjectMode,
+        sender: watch::Sender<Shown<F::Line>>,
+    ) {
         loop {
-            match self.feed.lines(world).await {
+            match self.feed.lines(project_mode).await {
                 Ok(lines) => {
                     sender.send_if_modified(|seen| {
                         let is_new = seen.as_ref().is_none_or(|seen| **seen != lines);
@@ -284,9 +289,9 @@ impl<F: Feed> Hub<F> {
                 }
             }
             sleep(ASK).await;
-            let mut worlds = locked(&self.worlds);
+            let mut project_modes = locked(&self.project_modes);
             if sender.receiver_count() == 0 {
-                worlds.remove(&world);
+                project_modes.remove(&project_mode);
                 return;
             }
         }
@@ -330,7 +335,9 @@ impl<F: Feed> Watcher<F> {
     async fn may_stay(&self) -> bool {
         let present = self.permit.streams.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
-        self.hub.feed.may_watch(&By::operator(&present.operator, None), self.world.project)
+        self.hub
+            .feed
+            .may_watch(&Requester::operator(&present.operator, None), self.project_mode.project)
     }
 }
 
@@ -358,7 +365,7 @@ impl TellRequests {
 
     /// A row of the list as an event. The id of the newest request is where a reconnect continues.
     fn event(&self, line: &RequestLine) -> String {
-        let html = (self.row)(self.world.project, line).into_string();
+        let html = (self.row)(self.project_mode.project, line).into_string();
         let data = serde_json::json!({ "id": line.otp.to_string(), "html": html });
         let id = self.newest.unwrap_or(line.otp);
         format!("id: {id}\nevent: row\ndata: {data}\n\n")

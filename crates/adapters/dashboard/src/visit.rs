@@ -11,9 +11,9 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
-use dwar_console::Present;
+use dwar_console::SignedInOperator;
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
-use dwar_operator::{By, Command, SessionToken};
+use dwar_operator::{Command, Requester, SessionToken};
 use dwar_project::Project;
 use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
@@ -26,8 +26,8 @@ const CSRF_HEADER: &str = "x-csrf-token";
 
 pub(crate) struct Visit {
     pub(crate) console: Data<Console>,
-    pub(crate) present: Present,
-    pub(crate) by: By,
+    pub(crate) present: SignedInOperator,
+    pub(crate) by: Requester,
     /// The secret that this session's own pages put into their forms.
     pub(crate) csrf: String,
     pub(crate) theme: Theme,
@@ -143,7 +143,8 @@ impl FromRequest for Visit {
             let token: SessionToken = cookie.parse().map_err(|_| stranger())?;
             let present = console.admin.sign_in.session(token.expose()).await?;
             let present = present.ok_or_else(stranger)?;
-            let by = By::operator(&present.operator, client_address(&request, console.names.tls));
+            let by =
+                Requester::operator(&present.operator, client_address(&request, console.names.tls));
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));

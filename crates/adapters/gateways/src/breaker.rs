@@ -134,9 +134,9 @@ impl BreakerGateway {
         }
     }
 
-    fn admit(&self) -> Option<Pass<'_>> {
+    fn admit(&self) -> Option<CallGuard<'_>> {
         let epoch = self.circuit().admit((self.clock)())?;
-        Some(Pass { breaker: self, epoch })
+        Some(CallGuard { breaker: self, epoch })
     }
 }
 
@@ -176,12 +176,12 @@ const fn is_fault(outcome: &Outcome) -> bool {
     }
 }
 
-struct Pass<'breaker> {
+struct CallGuard<'breaker> {
     breaker: &'breaker BreakerGateway,
     epoch: u64,
 }
 
-impl Pass<'_> {
+impl CallGuard<'_> {
     fn settle(self, healthy: bool) {
         let BreakerGateway { inner, most_faults, clock, .. } = self.breaker;
         let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), *most_faults);
@@ -198,8 +198,8 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
-    /// After [`Pass::settle`] the epoch is over or the breaker closed, so this does nothing.
+impl Drop for CallGuard<'_> {
+    /// After [`CallGuard::settle`] the epoch is over or the breaker closed, so this does nothing.
     fn drop(&mut self) {
         self.breaker.circuit().abandon(self.epoch, (self.breaker.clock)());
     }

@@ -24,13 +24,13 @@ const SHARE: usize = 8;
 /// the provider and must neither open its breaker nor use its probe.
 pub struct BulkheadGateway {
     inner: Arc<dyn Gateway>,
-    under_way: Mutex<UnderWay>,
+    under_way: Mutex<RunningCalls>,
     calls_at_once: usize,
     full: AtomicBool,
 }
 
 #[derive(Default)]
-struct UnderWay {
+struct RunningCalls {
     calls: usize,
     /// Contains only projects with running calls.
     of_project: HashMap<ProjectId, usize>,
@@ -49,7 +49,7 @@ impl BulkheadGateway {
         Self { inner, under_way: Mutex::default(), calls_at_once, full: AtomicBool::new(false) }
     }
 
-    fn under_way(&self) -> MutexGuard<'_, UnderWay> {
+    fn under_way(&self) -> MutexGuard<'_, RunningCalls> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ impl Gateway for BulkheadGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        let Some(_permit) = self.enter(message.world.project) else {
+        let Some(_permit) = self.enter(message.project_mode.project) else {
             if !self.full.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     provider = self.provider(),

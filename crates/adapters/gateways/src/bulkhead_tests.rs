@@ -105,9 +105,9 @@ async fn a_project_that_floods_a_slow_provider_leaves_room_for_others() {
     let Guarded { gateway, calls, .. } = guarded(true, 90);
     let flood = |project: u8| {
         let project: ProjectId = format!("01a1fd53-0000-7000-8000-{project:012}").parse().unwrap();
-        let world = project.in_mode(KeyMode::Live);
+        let project_mode = project.in_mode(KeyMode::Live);
         let call = |_| {
-            let (gateway, message) = (Arc::clone(&gateway), Message { world, ..to_phone() });
+            let (gateway, message) = (Arc::clone(&gateway), Message { project_mode, ..to_phone() });
             tokio::spawn(async move { gateway.deliver(message).await })
         };
         (0..200).map(call).collect::<Vec<_>>()

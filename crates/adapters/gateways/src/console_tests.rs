@@ -4,15 +4,15 @@ use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
 
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct RefusalLog(Arc<Mutex<Vec<u8>>>);
 
-impl Kept {
+impl RefusalLog {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
-impl Write for Kept {
+impl Write for RefusalLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Short writes, as a pipe makes them: lines written without a lock would mix.
         let taken = bytes.len().min(5);
@@ -45,7 +45,7 @@ fn live(channel: Channel) -> Message {
 
 #[tokio::test]
 async fn writes_one_json_object_a_line_and_accepts() {
-    let kept = Kept::default();
+    let kept = RefusalLog::default();
     let gateway = ConsoleGateway::new(Box::new(kept.clone()));
     assert_eq!(gateway.provider(), "console");
     for channel in [Channel::Whatsapp, Channel::Sms] {
@@ -70,7 +70,7 @@ async fn writes_one_json_object_a_line_and_accepts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn lines_written_at_once_do_not_mix() {
-    let kept = Kept::default();
+    let kept = RefusalLog::default();
     let gateway = Arc::new(ConsoleGateway::new(Box::new(kept.clone())));
     let tasks: Vec<_> = (0..20)
         .map(|_| {

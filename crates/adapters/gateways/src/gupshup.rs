@@ -10,7 +10,7 @@
 //! (`docs.suprsend.com/docs/gupshup-sms-errors`).
 
 use crate::http_client::Answer;
-use crate::vendor::{Entry, Odd, Vendor, reports_of};
+use crate::vendor::{Entry, MismatchedEntry, Vendor, reports_of};
 use crate::webhook_token::admit;
 use crate::wire::{form_field, word, word_at};
 use crate::{BaseUrl, HttpClient, Secret};
@@ -166,8 +166,8 @@ fn events(body: &[u8]) -> Option<Vec<Value>> {
 }
 
 fn report(field: impl Fn(&str) -> Option<String>) -> Entry {
-    let provider_ref = field("externalId").ok_or(Odd)?;
-    let status = field("status").or_else(|| field("eventType")).ok_or(Odd)?;
+    let provider_ref = field("externalId").ok_or(MismatchedEntry)?;
+    let status = field("status").or_else(|| field("eventType")).ok_or(MismatchedEntry)?;
     let report = match status.to_ascii_uppercase().as_str() {
         "SUCCESS" | "DELIVERED" => Report::Delivered,
         "FAIL" | "FAILED" | "FAILURE" | "UNDELIVERED" => {

@@ -16,11 +16,11 @@ pub struct LastRefusal {
     pub code: Option<i64>,
 }
 
-type Kept = VecDeque<(Instant, LastRefusal)>;
+type RefusalLog = VecDeque<(Instant, LastRefusal)>;
 
 /// The last refusals of each provider; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct LastRefusals(Arc<Mutex<BTreeMap<String, Kept>>>);
+pub struct LastRefusals(Arc<Mutex<BTreeMap<String, RefusalLog>>>);
 
 impl LastRefusals {
     /// The last refusal of the provider with this name; `None` if there was none.
@@ -45,7 +45,7 @@ impl LastRefusals {
         kept.truncate(KEPT);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, RefusalLog>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

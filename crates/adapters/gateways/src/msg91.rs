@@ -8,7 +8,7 @@
 
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::vendor::{Entry, Odd, Vendor, reports_of};
+use crate::vendor::{Entry, MismatchedEntry, Vendor, reports_of};
 use crate::webhook_token::admit;
 use crate::wire::{first_word, form_field, items, word_at};
 use crate::{BaseUrl, HttpClient, Secret, WhatsappTemplate, whatsapp_cloud};
@@ -231,7 +231,9 @@ fn document(body: &[u8]) -> Option<Value> {
 }
 
 fn of_request(request: &Value) -> Vec<Entry> {
-    let Some(provider_ref) = word_at(request, "/requestId") else { return vec![Err(Odd)] };
+    let Some(provider_ref) = word_at(request, "/requestId") else {
+        return vec![Err(MismatchedEntry)];
+    };
     let reports = match request.get("report") {
         Some(Value::Array(reports)) => reports.as_slice(),
         _ => std::slice::from_ref(request),
@@ -240,12 +242,12 @@ fn of_request(request: &Value) -> Vec<Entry> {
     reports.iter().map(|entry| Ok(report(entry)?.map(named))).collect()
 }
 
-fn report(entry: &Value) -> Result<Option<Report>, Odd> {
+fn report(entry: &Value) -> Result<Option<Report>, MismatchedEntry> {
     // If the number or word of the status is unknown, its description may be known.
     let words = [&["status", "eventName"], &["desc", "description"]];
     let words: Vec<_> = words.iter().filter_map(|names| first_word(entry, *names)).collect();
     if words.is_empty() {
-        return Err(Odd);
+        return Err(MismatchedEntry);
     }
     Ok(match words.iter().find_map(|word| meaning(word)) {
         Some(Report::Failed(Reason::Unknown)) => {

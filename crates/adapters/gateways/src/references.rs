@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// A message that was accepted with an invalid reference stays accepted, and no receipt is expected
 /// for it. A receipt with such a reference is dropped, because no message can have it.
-pub struct Discreet<T: ?Sized> {
+pub struct HashedReferences<T: ?Sized> {
     pub inner: Arc<T>,
     pub vault: Arc<dyn Vault>,
 }
@@ -28,7 +28,7 @@ fn digest(vault: &dyn Vault, provider: &str, reference: &str) -> String {
 }
 
 #[async_trait]
-impl Gateway for Discreet<dyn Gateway> {
+impl Gateway for HashedReferences<dyn Gateway> {
     fn provider(&self) -> String {
         self.inner.provider()
     }
@@ -49,7 +49,7 @@ impl Gateway for Discreet<dyn Gateway> {
     }
 }
 
-impl ReceiptSource for Discreet<dyn ReceiptSource> {
+impl ReceiptSource for HashedReferences<dyn ReceiptSource> {
     fn provider(&self) -> String {
         self.inner.provider()
     }

@@ -64,7 +64,8 @@ impl ReceiptSource for Provider {
 async fn answer(reference: Option<&str>) -> Outcome {
     let reference = reference.map(str::to_owned);
     let provider = Arc::new(Provider { reference, reports: Vec::new() });
-    let gateway: Discreet<dyn Gateway> = Discreet { inner: provider, vault: Arc::new(SumVault) };
+    let gateway: HashedReferences<dyn Gateway> =
+        HashedReferences { inner: provider, vault: Arc::new(SumVault) };
     gateway.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
 }
 
@@ -73,8 +74,8 @@ fn reported(references: &[&str]) -> Vec<String> {
     let provider = Arc::new(Provider { reference: None, reports });
     let head =
         WebhookHead { path_and_query: String::new(), query: Vec::new(), headers: Vec::new() };
-    let source: Discreet<dyn ReceiptSource> =
-        Discreet { inner: provider, vault: Arc::new(SumVault) };
+    let source: HashedReferences<dyn ReceiptSource> =
+        HashedReferences { inner: provider, vault: Arc::new(SumVault) };
     assert_eq!(source.admit(&head).unwrap().longest_body, 7);
     let receipts = source.receipts(&WebhookCall { head, body: Vec::new() }).unwrap();
     receipts.into_iter().map(|receipt| receipt.provider_ref).collect()

@@ -65,7 +65,7 @@ impl SandboxGateway {
         let landed = async {
             // A receipt of a message that was not deposited matches nothing and is dropped later.
             self.receipts.keep(vec![receipt]).await?;
-            self.inbox.deposit(message.world.project, deposit).await
+            self.inbox.deposit(message.project_mode.project, deposit).await
         };
         if let Err(error) = landed.await {
             let error: &(dyn Error + 'static) = &error;
@@ -85,7 +85,7 @@ impl Gateway for SandboxGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        if message.world.mode != KeyMode::Test {
+        if message.project_mode.mode != KeyMode::Test {
             return Outcome::Refused(Reason::ProviderAuth);
         }
         match Self::play(Scenario::of(&message.phone), message.channel) {

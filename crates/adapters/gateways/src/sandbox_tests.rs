@@ -159,7 +159,7 @@ async fn the_inbox_holds_code_and_text_sealed_for_project_and_request() {
     let (project, message) = given.deposits.lock().unwrap().pop().unwrap();
     assert_eq!(
         (project, message.otp, message.phone),
-        (sent.world.project, sent.otp, sent.phone_index)
+        (sent.project_mode.project, sent.otp, sent.phone_index)
     );
     assert_eq!(message.at, Timestamp::UNIX_EPOCH);
     let at_rest = String::from_utf8_lossy(&message.content.0).into_owned();

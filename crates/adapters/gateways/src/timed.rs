@@ -12,11 +12,11 @@ pub struct TimedGateway {
     pub inner: Arc<dyn Gateway>,
     /// Longest duration of a call.
     pub limit: Duration,
-    pub took: Took,
+    pub took: CallTimeRecorder,
 }
 
 /// A function that records the duration of each call.
-pub type Took = Arc<dyn Fn(Channel, Duration) + Send + Sync>;
+pub type CallTimeRecorder = Arc<dyn Fn(Channel, Duration) + Send + Sync>;
 
 #[async_trait]
 impl Gateway for TimedGateway {

@@ -122,11 +122,11 @@ impl<V: Vendor> ReceiptSource for HttpGateway<V> {
 
 /// The report in one entry of a call, with the provider's reference of the message; `None` if the
 /// entry is irrelevant.
-pub(crate) type Entry = Result<Option<(String, Report)>, Odd>;
+pub(crate) type Entry = Result<Option<(String, Report)>, MismatchedEntry>;
 
 /// An entry that differs from the provider's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Odd;
+pub(crate) struct MismatchedEntry;
 
 /// Collects the reports of a call's entries. Odd entries are logged and do not affect the others;
 /// `None` if all entries are odd.
@@ -141,7 +141,7 @@ pub(crate) fn reports_of(
                 understood += 1;
                 reports.extend(report);
             }
-            Err(Odd) => odd += 1,
+            Err(MismatchedEntry) => odd += 1,
         }
     }
     if odd > 0 {

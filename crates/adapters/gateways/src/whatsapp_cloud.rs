@@ -1,7 +1,7 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::signature::{claimed_hex, is_signed};
-use crate::vendor::{Entry, Odd, Vendor, reports_of, undelivered};
+use crate::vendor::{Entry, MismatchedEntry, Vendor, reports_of, undelivered};
 use crate::wire::word_at;
 use crate::{BaseUrl, HttpClient, Secret};
 use dwar_otp::{
@@ -122,14 +122,14 @@ impl WhatsappCloud {
             Some(Value::Array(changes)) => {
                 changes.iter().flat_map(|it| self.of_change(it)).collect()
             }
-            _ => vec![Err(Odd)],
+            _ => vec![Err(MismatchedEntry)],
         }
     }
 
     fn of_change(&self, change: &Value) -> Vec<Entry> {
         let field = change.get("field").and_then(Value::as_str);
         let (Some(field), Some(value)) = (field, change.get("value")) else {
-            return vec![Err(Odd)];
+            return vec![Err(MismatchedEntry)];
         };
         // Meta reports on every number of an account to every app that is subscribed to the
         // account.
@@ -138,7 +138,7 @@ impl WhatsappCloud {
         match value.get("statuses").filter(|_| is_ours) {
             None => vec![Ok(None)],
             Some(Value::Array(statuses)) => statuses.iter().map(report).collect(),
-            Some(_) => vec![Err(Odd)],
+            Some(_) => vec![Err(MismatchedEntry)],
         }
     }
 }
@@ -211,7 +211,7 @@ impl Vendor for WhatsappCloud {
 }
 
 fn report(status: &Value) -> Entry {
-    let text = |name: &str| status.get(name).and_then(Value::as_str).ok_or(Odd);
+    let text = |name: &str| status.get(name).and_then(Value::as_str).ok_or(MismatchedEntry);
     let (id, word) = (text("id")?.to_owned(), text("status")?);
     Ok(match word {
         // If a message is read at once, or a voice message is played, «delivered» is omitted.

@@ -1,4 +1,4 @@
-use crate::rooms::Rooms;
+use crate::body_places::BodyPlaces;
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use dwar_app::UseCases;
@@ -57,7 +57,7 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     /// Longest time for a body.
     pub(crate) client_timeout: Duration,
-    pub(crate) rooms: Rooms,
+    pub(crate) rooms: BodyPlaces,
     pub(crate) throttle: Throttle,
     /// Whether a proxy writes `X-Forwarded-For`.
     pub(crate) behind_proxy: bool,

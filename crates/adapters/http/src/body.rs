@@ -1,6 +1,6 @@
+use crate::body_places::BodyOwner;
 use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
-use crate::rooms::Whose;
 use crate::uri::pairs;
 use actix_web::dev::Payload;
 use dwar_wire::{declared_length, declares_form, declares_json};
@@ -20,7 +20,7 @@ pub(crate) struct Allowed<'a> {
     /// Longest time, if less than `http.client_timeout_seconds`.
     pub(crate) within: Duration,
     /// The owner of the places that a long body takes; `None` for an endpoint without a body.
-    pub(crate) whose: Option<&'a Whose>,
+    pub(crate) whose: Option<&'a BodyOwner>,
 }
 
 /// A body as received, with its place if it is long.
@@ -89,7 +89,7 @@ impl ApiCall {
     /// no place becomes free soon. If part of the body is not read, the connection is closed.
     pub(crate) async fn raw_body(&self, allowed: Allowed<'_>) -> Result<Body, ApiError> {
         self.refuse_too_large(allowed.longest)?;
-        let Some(mut payload) = self.trail.payload.take() else {
+        let Some(mut payload) = self.context.payload.take() else {
             return Ok(Body::default());
         };
         let within = allowed.within.min(self.api.client_timeout);

@@ -23,7 +23,7 @@ pub(crate) type Answer = Result<HttpResponse, ApiError>;
 
 /// Facts about a request that are learnt while it is handled, for the headers of its answer and its
 /// line in the log.
-pub(crate) struct Trail {
+pub(crate) struct RequestContext {
     pub(crate) request_id: HeaderValue,
     pub(crate) caller: Cell<Option<ProjectMode>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
@@ -38,7 +38,7 @@ pub(crate) struct Trail {
     pub(crate) payload: RefCell<Option<Payload>>,
 }
 
-impl Trail {
+impl RequestContext {
     pub(crate) fn new(request_id: HeaderValue, payload: Payload, trace: RequestTrace) -> Self {
         let payload = Some(payload).filter(|payload| !matches!(payload, Payload::None));
         Self {
@@ -62,7 +62,7 @@ impl Trail {
 pub(crate) struct ApiCall {
     pub(crate) request: HttpRequest,
     pub(crate) api: Data<Api>,
-    pub(crate) trail: Rc<Trail>,
+    pub(crate) context: Rc<RequestContext>,
 }
 
 impl ApiCall {
@@ -83,12 +83,12 @@ impl ApiCall {
     /// Adds the phone, masked, to every log line of this request.
     pub(crate) fn concerns(&self, phone: &Phone) {
         Span::current().record("phone", display(phone));
-        self.trail.phone.replace(Some(phone.clone()));
+        self.context.phone.replace(Some(phone.clone()));
     }
 
     /// Reports the state of this call's limit to the client.
     pub(crate) fn limited_by(&self, rate: impl Into<RateLimit>) {
-        self.trail.rate.set(Some(rate.into()));
+        self.context.rate.set(Some(rate.into()));
     }
 }
 
@@ -98,10 +98,10 @@ impl FromRequest for ApiCall {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let api = request.app_data::<Data<Api>>().cloned();
-        let trail = request.extensions().get::<Rc<Trail>>().cloned();
-        let call = api.zip(trail).map(|(api, trail)| {
-            trail.route.set(request.app_data().map(|Pattern(route)| *route));
-            Self { request: request.clone(), api, trail }
+        let context = request.extensions().get::<Rc<RequestContext>>().cloned();
+        let call = api.zip(context).map(|(api, context)| {
+            context.route.set(request.app_data().map(|Pattern(route)| *route));
+            Self { request: request.clone(), api, context }
         });
         ready(call.ok_or_else(|| ErrorCode::InternalError.into()))
     }

@@ -8,7 +8,7 @@ use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
-use dwar_session::{PresentedToken, Sought};
+use dwar_session::{KeyAndSession, PresentedToken};
 use dwar_wire::client_address;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -17,12 +17,12 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The project of a request from [`InProcess`](crate::InProcess). It is attached in a place that no
 /// text of a client reaches.
 #[derive(Clone, Copy)]
-pub(crate) struct OnBehalf(pub(crate) ProjectId);
+pub(crate) struct InProcessProject(pub(crate) ProjectId);
 
 impl ApiCall {
     /// The claimed caller, not looked up yet: by `X-Api-Key`, or by the attached project.
     pub(crate) fn claim(&self) -> Result<Claim, ApiError> {
-        if let Some(OnBehalf(project)) = self.request.extensions().get() {
+        if let Some(InProcessProject(project)) = self.request.extensions().get() {
             return Ok(Claim::TestMode(*project));
         }
         let header = self.single(API_KEY, ErrorCode::InvalidApiKey)?;
@@ -55,7 +55,7 @@ impl ApiCall {
     pub(crate) async fn access(
         &self,
         scope: RequestScope,
-    ) -> Result<(Sought, PresentedToken), ApiError> {
+    ) -> Result<(KeyAndSession, PresentedToken), ApiError> {
         let claim = self.claim()?;
         let body = self.body::<AccessBody>().await;
         let token = body.and_then(|body| body.access_token.or(ErrorCode::MissingAccessToken));
@@ -63,13 +63,15 @@ impl ApiCall {
     }
 
     /// As [`ApiCall::access`], with the bearer token of the request, in the window of validate.
-    pub(crate) async fn bearer_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
+    pub(crate) async fn bearer_access(&self) -> Result<(KeyAndSession, PresentedToken), ApiError> {
         self.access_of(&self.claim()?, self.bearer_token(), RequestScope::Validate).await
     }
 
     /// As [`ApiCall::access`], with a token to introspect (RFC 7662 section 2.1), in the window of
     /// validate.
-    pub(crate) async fn introspected_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
+    pub(crate) async fn introspected_access(
+        &self,
+    ) -> Result<(KeyAndSession, PresentedToken), ApiError> {
         let claim = self.claim_of_client()?;
         let token = self.form_parameter("token").await;
         let token =
@@ -83,54 +85,58 @@ impl ApiCall {
         claim: &Claim,
         token: Result<Token, ApiError>,
         scope: RequestScope,
-    ) -> Result<(Sought, PresentedToken), ApiError> {
+    ) -> Result<(KeyAndSession, PresentedToken), ApiError> {
         let authenticate = &self.use_cases()?.authenticate;
         let token = token.map(|token| authenticate.read(token.into()));
-        let sought = authenticate.with_access_token(claim, token.as_ref().ok()).await?;
-        let sought = self.counted(sought, scope).await?;
-        Ok((sought, token?))
+        let found = authenticate.with_access_token(claim, token.as_ref().ok()).await?;
+        let found = self.counted(found, scope).await?;
+        Ok((found, token?))
     }
 
     /// As [`ApiCall::access`], with a refresh token and the idempotency key of the exchange, in the
     /// general window.
     pub(crate) async fn renewal(
         &self,
-    ) -> Result<(Sought, Token, Option<IdempotencyKey>), ApiError> {
+    ) -> Result<(KeyAndSession, Token, Option<IdempotencyKey>), ApiError> {
         let claim = self.claim()?;
         let body = self.body::<RefreshBody>().await;
         let token = body.and_then(|body| body.refresh_token.or(ErrorCode::MissingRefreshToken));
         let text = token.as_ref().ok().map(Token::as_str);
-        let sought = self.use_cases()?.authenticate.with_refresh_token(&claim, text).await?;
-        let sought = self.counted(sought, RequestScope::General).await?;
+        let found = self.use_cases()?.authenticate.with_refresh_token(&claim, text).await?;
+        let found = self.counted(found, RequestScope::General).await?;
         let repeat = self.idempotency_key()?;
-        Ok((sought, token?, repeat))
+        Ok((found, token?, repeat))
     }
 
-    async fn counted(&self, sought: Sought, scope: RequestScope) -> Result<Sought, ApiError> {
-        let admission = self.admit(sought.world, sought.key, scope).await?;
+    async fn counted(
+        &self,
+        found: KeyAndSession,
+        scope: RequestScope,
+    ) -> Result<KeyAndSession, ApiError> {
+        let admission = self.admit(found.project_mode, found.key, scope).await?;
         admission.into_iter().for_each(|admission| self.limited_by(admission));
-        Ok(sought)
+        Ok(found)
     }
 
     async fn admitted(&self, scope: RequestScope) -> Result<(Caller, Option<Admission>), ApiError> {
         let caller = self.use_cases()?.authenticate.caller(&self.claim()?).await?;
-        let admission = self.admit(caller.world(), caller.key, scope).await?;
+        let admission = self.admit(caller.project_mode(), caller.key, scope).await?;
         Ok((caller, admission))
     }
 
     async fn admit(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         key: ApiKeyId,
         scope: RequestScope,
     ) -> Result<Option<Admission>, ApiError> {
-        self.trail.caller.set(Some(world));
-        self.trail.trace.believe();
-        let UseCases { admit_request, tally, .. } = self.use_cases()?;
-        if self.request.extensions().get::<OnBehalf>().is_none() {
-            tally.used(key, client_address(&self.request, self.api.behind_proxy));
+        self.context.caller.set(Some(project_mode));
+        self.context.trace.believe();
+        let UseCases { admit_request, usage_recorder, .. } = self.use_cases()?;
+        if self.request.extensions().get::<InProcessProject>().is_none() {
+            usage_recorder.used(key, client_address(&self.request, self.api.behind_proxy));
         }
-        match admit_request.admit(world, key, scope).await? {
+        match admit_request.admit(project_mode, key, scope).await? {
             Some(refusal) if !refusal.admitted => {
                 Err(ApiError::limited(ErrorCode::RateLimited, refusal))
             }

@@ -1,5 +1,5 @@
 use crate::api::Api;
-use crate::caller::OnBehalf;
+use crate::caller::InProcessProject;
 use crate::routes::app;
 use actix_http::Request;
 use actix_service::{IntoServiceFactory, Service, ServiceFactory};
@@ -149,6 +149,6 @@ fn request(project: ProjectId, method: Method, target: Uri, body: Bytes) -> Requ
     }
     request.head_mut().method = method;
     request.head_mut().uri = target;
-    request.extensions_mut().insert(OnBehalf(project));
+    request.extensions_mut().insert(InProcessProject(project));
     request
 }

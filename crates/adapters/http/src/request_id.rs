@@ -1,6 +1,6 @@
-use crate::access_log::Line;
+use crate::access_log::AccessLogLine;
 use crate::api::Api;
-use crate::call::{JSON, Trail};
+use crate::call::{JSON, RequestContext};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -10,7 +10,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage, HttpResponse};
-use dwar_app::{Answered, Toolbox};
+use dwar_app::{AnsweredRequest, CommonPorts};
 use dwar_wire::{REQUEST_ID, Refused, RequestTrace, begun, fresh_id, known_method, request_id};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -36,14 +36,14 @@ pub(crate) async fn identify(
     let (connection, payload) = begun(&mut request);
     let method = known_method(request.method());
     let trace = RequestTrace::begin(method, Some(request.headers()));
-    let trail = Rc::new(Trail::new(id, payload, trace));
+    let context = Rc::new(RequestContext::new(id, payload, trace));
     let of_everybody = is_well_known(request.path());
-    request.extensions_mut().insert(Rc::clone(&trail));
-    let mut line = Line::begin(method, Rc::clone(&trail), observer);
+    request.extensions_mut().insert(Rc::clone(&context));
+    let mut line = AccessLogLine::begin(method, Rc::clone(&context), observer);
     // At level error, so that no filter removes the id from lines that carry it.
     let phone = tracing::field::Empty;
-    let begin = || tracing::error_span!("request", request_id = trail.request_id(), phone);
-    let span = trail.trace.surround(begin);
+    let begin = || tracing::error_span!("request", request_id = context.request_id(), phone);
+    let span = context.trace.surround(begin);
 
     let work = AssertUnwindSafe(async move { next.call(request).await });
     let outcome = work.catch_unwind().instrument(span.clone()).await;
@@ -58,11 +58,11 @@ pub(crate) async fn identify(
             (None, HttpResponse::from_error(ApiError::from(ErrorCode::InternalError)))
         }
     };
-    let (mut response, code) = span.in_scope(|| complete(&trail, response));
+    let (mut response, code) = span.in_scope(|| complete(&context, response));
     if of_everybody {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     }
-    line.answered(&response, trail.refused.get().or(code));
+    line.answered(&response, context.refused.get().or(code));
     if let Some(connection) = connection {
         connection.answer();
     }
@@ -87,12 +87,12 @@ fn refusal_body(code: ErrorCode, said: Option<&str>, request_id: &str) -> Vec<u8
 }
 
 /// A complete answer to bytes that are not a request. The connection ends with it.
-pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
+pub(crate) fn unreadable(tools: &CommonPorts, status: StatusCode) -> Vec<u8> {
     let code = ErrorCode::of_status(status);
     let id = fresh_id(tools.entropy.as_ref(), tools.now());
     let request_id = id.to_str().unwrap_or_default();
     tracing::info!(status = status.as_u16(), code = code.as_str(), request_id, "unreadable");
-    tools.observer.answered(&Answered {
+    tools.observer.answered(&AnsweredRequest {
         route: None,
         method: "other",
         status: Some(status.as_u16()),
@@ -111,21 +111,24 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
 }
 
 /// Adds the headers of every answer, and the body of a refusal.
-fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
-    let code = refusal(trail, &response);
+fn complete(
+    context: &RequestContext,
+    mut response: HttpResponse,
+) -> (HttpResponse, Option<ErrorCode>) {
+    let code = refusal(context, &response);
     if let Some(code) = code {
         let said = error_of(&response).and_then(|error| error.said.as_deref());
-        let body = refusal_body(code, said, trail.request_id());
+        let body = refusal_body(code, said, context.request_id());
         response = response.set_body(BoxBody::new(Bytes::from(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     }
     let headers = response.headers_mut();
-    headers.insert(REQUEST_ID, trail.request_id.clone());
+    headers.insert(REQUEST_ID, context.request_id.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    if let Some(rate) = trail.rate.get() {
+    if let Some(rate) = context.rate.get() {
         rate.write(headers);
     }
     (response, code)
@@ -136,11 +139,11 @@ fn error_of(response: &HttpResponse) -> Option<&ApiError> {
 }
 
 /// The code of a refusal, and its cause, for the log.
-fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
+fn refusal(context: &RequestContext, response: &HttpResponse) -> Option<ErrorCode> {
     match error_of(response) {
         Some(error) => {
             error.log_cause();
-            trail.rate.set(error.rate.or(trail.rate.get()));
+            context.rate.set(error.rate.or(context.rate.get()));
             Some(error.code)
         }
         None if response.status().is_client_error() || response.status().is_server_error() => {

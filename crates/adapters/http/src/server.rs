@@ -1,14 +1,14 @@
 use crate::api::{Api, Readiness};
+use crate::body_places::BodyPlaces;
 use crate::in_process::InProcess;
 use crate::request_id::unreadable;
-use crate::rooms::Rooms;
 use crate::routes::app;
 use crate::tasks::Tasks;
 use actix_web::web::Data;
 use dwar_app::UseCases;
 use dwar_kernel::bounds::{LOAD, SLOW, within};
 use dwar_kernel::sections;
-use dwar_wire::{Listener, Patience, Serving, Throttle, serve};
+use dwar_wire::{ClientTimeouts, Listener, Serving, Throttle, serve};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -55,7 +55,7 @@ impl Api {
             ready,
             tasks: Tasks::new(runtime),
             client_timeout: Duration::from_secs(settings.client_timeout_seconds),
-            rooms: Rooms::default(),
+            rooms: BodyPlaces::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,
             document: OnceLock::new(),
@@ -100,7 +100,7 @@ impl Server {
         let serving = Serving {
             workers: settings.workers,
             max_connections: settings.max_connections,
-            patience: Patience {
+            patience: ClientTimeouts {
                 head: client_timeout,
                 write: 2 * client_timeout,
                 keep_alive: KEEP_ALIVE,

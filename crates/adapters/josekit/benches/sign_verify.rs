@@ -70,7 +70,7 @@ fn claims() -> Claims {
         token: id.parse().unwrap(),
         session: id.parse().unwrap(),
         identity: id.parse().unwrap(),
-        world: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
+        project_mode: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
         issued_at: at(0),
         expires_at: at(900),
     }

@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             token: "0190a5d4-7c1e-7000-8000-000000000001".parse()?,
             session: "0190a5d4-7c1e-7000-8000-000000000002".parse()?,
             identity: "0190a5d4-7c1e-7000-8000-000000000003".parse()?,
-            world: ProjectMode {
+            project_mode: ProjectMode {
                 project: "0190a5d4-7c1e-7000-8000-000000000004".parse()?,
                 mode: KeyMode::Test,
             },
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let line = json!({
             "alg": algorithm.as_str(),
             "issuer": ISSUER,
-            "audience": claims.world.project.to_string(),
+            "audience": claims.project_mode.project.to_string(),
             "token": signer.sign(&claims, None).await?.expose(),
             "jwks": signer.public_keys(now).await?.json,
         });

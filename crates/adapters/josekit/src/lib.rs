@@ -5,8 +5,8 @@
 //! one and defaults to ES256.
 
 mod key;
-mod ring;
-mod ring_cache;
+mod key_ring;
+mod key_ring_cache;
 mod signer;
 mod token;
 

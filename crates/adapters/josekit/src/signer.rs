@@ -1,5 +1,5 @@
 use crate::key::{self, Key};
-use crate::ring_cache::RingCache;
+use crate::key_ring_cache::KeyRingCache;
 use crate::token::{self, Unverified};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, Purpose, StoreError, Timestamp, TokenProfile, Vault};
@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// ECDSA lets anyone turn a valid signature into a second one, so a token's text identifies
 /// nothing: revocation uses `sid` and `jti`.
 pub struct JosekitSigner {
-    ring: RingCache,
+    ring: KeyRingCache,
     vault: Arc<dyn Vault>,
     issuer: String,
     /// By a keyed digest of the whole text, so that nobody can search for two texts with the same
@@ -68,7 +68,7 @@ impl JosekitSigner {
         vault: Arc<dyn Vault>,
         issuer: impl Into<String>,
     ) -> Self {
-        let ring = RingCache::new(store, Arc::clone(&vault));
+        let ring = KeyRingCache::new(store, Arc::clone(&vault));
         let (known, forged) = (Cache::new(KNOWN_TOKENS), Cache::new(KNOWN_FORGERIES));
         Self { ring, vault, issuer: issuer.into(), known, forged }
     }

@@ -73,7 +73,7 @@ async fn a_token_ends_at_the_very_millisecond() {
 #[tokio::test]
 async fn a_token_names_its_own_issuer_whoever_reads_it() {
     let signer = signer_with(&key(Algorithm::Es256));
-    let project = claims().world.project;
+    let project = claims().project_mode.project;
     let plain = signer.sign(&claims(), None).await.unwrap();
     let own = signer.sign(&live_claims(), Some(&TokenProfile::default())).await.unwrap();
     let installation = payload()["iss"].as_str().unwrap().to_owned();

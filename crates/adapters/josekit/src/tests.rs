@@ -37,7 +37,7 @@ pub(crate) fn claims() -> Claims {
         token: id(1),
         session: id(2),
         identity: id(3),
-        world: ProjectMode { project: id(4), mode: KeyMode::Test },
+        project_mode: ProjectMode { project: id(4), mode: KeyMode::Test },
         issued_at: at(0),
         expires_at: at(900),
     }
@@ -46,7 +46,7 @@ pub(crate) fn claims() -> Claims {
 /// As [`claims`], in live mode, where a project may have an issuer of its own.
 pub(crate) fn live_claims() -> Claims {
     let claims = claims();
-    Claims { world: ProjectMode { mode: KeyMode::Live, ..claims.world }, ..claims }
+    Claims { project_mode: ProjectMode { mode: KeyMode::Live, ..claims.project_mode }, ..claims }
 }
 
 /// The payload of [`claims`] on the wire.

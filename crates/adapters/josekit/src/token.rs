@@ -14,7 +14,7 @@ const LONGEST: usize = 4_096;
 
 /// The claims on the wire (RFC 9068 section 2.2).
 #[derive(Serialize, Deserialize)]
-struct Wire {
+struct TokenClaims {
     iss: String,
     aud: String,
     sub: String,
@@ -34,7 +34,7 @@ struct Wire {
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(flatten)]
-    wire: Wire,
+    wire: TokenClaims,
     #[serde(flatten)]
     own: BTreeMap<&'a str, &'a str>,
 }
@@ -47,7 +47,7 @@ struct Named<'a> {
 }
 
 #[derive(Deserialize)]
-struct Issued {
+struct IssuerClaim {
     iss: String,
 }
 
@@ -68,14 +68,15 @@ pub(crate) fn sign(
     claims: &Claims,
     own: Option<&TokenProfile>,
 ) -> Result<AccessToken, StoreError> {
-    let wire = Wire {
-        iss: own.map_or_else(|| issuer.to_owned(), |_| issuer_of(issuer, claims.world.project)),
-        aud: claims.world.project.to_string(),
+    let wire = TokenClaims {
+        iss: own
+            .map_or_else(|| issuer.to_owned(), |_| issuer_of(issuer, claims.project_mode.project)),
+        aud: claims.project_mode.project.to_string(),
         sub: claims.identity.to_string(),
-        client_id: claims.world.project.to_string(),
+        client_id: claims.project_mode.project.to_string(),
         sid: claims.session.to_string(),
         jti: claims.token.to_string(),
-        mode: claims.world.mode.as_str().to_owned(),
+        mode: claims.project_mode.mode.as_str().to_owned(),
         iat: claims.issued_at.timestamp(),
         exp: claims.expires_at.timestamp(),
         nbf: None,
@@ -114,7 +115,7 @@ impl<'a> Unverified<'a> {
 
     pub(crate) fn issuer(&self) -> Option<String> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
-        Some(serde_json::from_slice::<Issued>(&payload).ok()?.iss)
+        Some(serde_json::from_slice::<IssuerClaim>(&payload).ok()?.iss)
     }
 
     /// The claims, if they are for `issuer`, are valid at `now` and come with a header of `key`.
@@ -122,7 +123,7 @@ impl<'a> Unverified<'a> {
     pub(crate) fn claims(&self, key: &Key, issuer: &str, now: Timestamp) -> Option<Claims> {
         let token_type = key.token_type(self.header)?;
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
-        serde_json::from_slice::<Wire>(&payload).ok()?.claims(token_type, issuer, now)
+        serde_json::from_slice::<TokenClaims>(&payload).ok()?.claims(token_type, issuer, now)
     }
 
     /// Tells whether `key` signed it.
@@ -132,7 +133,7 @@ impl<'a> Unverified<'a> {
     }
 }
 
-impl Wire {
+impl TokenClaims {
     fn claims(&self, token_type: TokenType, issuer: &str, now: Timestamp) -> Option<Claims> {
         let at = |seconds| Timestamp::from_timestamp(seconds, 0);
         let (issued_at, expires_at) = (at(self.iat)?, at(self.exp)?);
@@ -145,15 +146,18 @@ impl Wire {
             token: self.jti.parse().ok()?,
             session: self.sid.parse().ok()?,
             identity: self.sub.parse().ok()?,
-            world: ProjectMode { project: self.aud.parse().ok()?, mode: self.mode.parse().ok()? },
+            project_mode: ProjectMode {
+                project: self.aud.parse().ok()?,
+                mode: self.mode.parse().ok()?,
+            },
             issued_at,
             expires_at,
         };
         // Test tokens never name the issuer of a project: a reader that checks only the issuer
         // would take them for live ones.
         let of_project = || {
-            claims.world.mode == KeyMode::Live
-                && self.iss == issuer_of(issuer, claims.world.project)
+            claims.project_mode.mode == KeyMode::Live
+                && self.iss == issuer_of(issuer, claims.project_mode.project)
         };
         let of_installation = self.iss == issuer && token_type == TokenType::AccessToken;
         (of_installation || of_project()).then_some(claims)

@@ -1,6 +1,6 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, RecorderId, StoreError, Timestamp};
 use dwar_otp::{DeliveryStatus, Otp, OtpHistory, RefusalStore, RefusedSends};
 use std::cmp::Reverse;
 
@@ -14,13 +14,13 @@ fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
 impl OtpHistory for MemoryStore {
     async fn newest(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         failed: bool,
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         let state = &*self.step("OtpHistory::newest").await?;
-        let own = state.otps.iter().filter(|otp| otp.world == world);
+        let own = state.otps.iter().filter(|otp| otp.project_mode == project_mode);
         let own = own.filter(|otp| !failed || otp.delivery.status == DeliveryStatus::Failed);
         let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
         Ok(newest(older.cloned().collect(), limit))
@@ -28,28 +28,32 @@ impl OtpHistory for MemoryStore {
 
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         let state = &*self.step("OtpHistory::of_phone").await?;
-        let line = (world, phone);
-        let own = state.otps.iter().filter(|otp| (otp.world, otp.phone) == line);
+        let line = (project_mode, phone);
+        let own = state.otps.iter().filter(|otp| (otp.project_mode, otp.phone) == line);
         Ok(newest(own.cloned().collect(), limit))
     }
 }
 
 #[async_trait]
 impl RefusalStore for MemoryStore {
-    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError> {
+    async fn count(
+        &self,
+        usage_recorder: RecorderId,
+        counts: Vec<RefusedSends>,
+    ) -> Result<(), StoreError> {
         let state = &mut *self.step("RefusalStore::count").await?;
         for fresh in counts {
-            let same = |(by, old): &&mut (TallyId, RefusedSends)| {
-                *by == tally && RefusedSends { count: fresh.count, ..old.clone() } == fresh
+            let same = |(by, old): &&mut (RecorderId, RefusedSends)| {
+                *by == usage_recorder && RefusedSends { count: fresh.count, ..old.clone() } == fresh
             };
             match state.refused.iter_mut().find(same) {
                 Some((_, known)) => known.count = known.count.max(fresh.count),
-                None => state.refused.push((tally, fresh)),
+                None => state.refused.push((usage_recorder, fresh)),
             }
         }
         Ok(())
@@ -57,7 +61,7 @@ impl RefusalStore for MemoryStore {
 
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
@@ -66,7 +70,7 @@ impl RefusalStore for MemoryStore {
             .refused
             .iter()
             .map(|(_, counted)| counted)
-            .filter(|it| (it.world, it.phone) == (world, Some(phone)));
+            .filter(|it| (it.project_mode, it.phone) == (project_mode, Some(phone)));
         let mut counts = RefusedSends::added_up(of_phone.cloned().collect());
         counts.truncate(limit as usize);
         Ok(counts)
@@ -81,7 +85,7 @@ impl RefusalStore for MemoryStore {
     ) -> Result<Vec<RefusedSends>, StoreError> {
         let state = &*self.step("RefusalStore::of_project").await?;
         let own = state.refused.iter().map(|(_, counted)| counted);
-        let own = own.filter(|it| it.world.project == project && it.minute >= since);
+        let own = own.filter(|it| it.project_mode.project == project && it.minute >= since);
         let own = own.filter(|it| until.is_none_or(|until| it.minute < until));
         let mut counts = RefusedSends::without_phones(own.cloned().collect());
         counts.truncate(most as usize);

@@ -22,13 +22,13 @@ impl AdminTokenStore for MemoryStore {
         Ok(state.admin_tokens.iter().find(|known| known.digest == token).cloned())
     }
 
-    async fn note_token(
+    async fn record_token_use(
         &self,
         token: AdminTokenId,
         from: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let state = &mut *self.step("AdminTokenStore::note_token").await?;
+        let state = &mut *self.step("AdminTokenStore::record_token_use").await?;
         if let Some(known) = state.admin_tokens.iter_mut().find(|known| known.id == token) {
             known.note(now, from);
         }

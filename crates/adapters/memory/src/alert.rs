@@ -1,12 +1,18 @@
 use crate::MemoryStore;
 use crate::store::State;
 use async_trait::async_trait;
-use dwar_activity::installation::{AlertChanges, AlertStore, OpenAlert, Reported, Trouble};
+use dwar_activity::installation::{
+    AlertChanges, AlertStore, InstanceTrouble, OpenAlert, ReportedTrouble,
+};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 
 #[async_trait]
 impl AlertStore for MemoryStore {
-    async fn report(&self, instance: InstanceId, troubles: Vec<Trouble>) -> Result<(), StoreError> {
+    async fn report(
+        &self,
+        instance: InstanceId,
+        troubles: Vec<InstanceTrouble>,
+    ) -> Result<(), StoreError> {
         let state = &mut *self.step("AlertStore::report").await?;
         state.troubles.retain(|(of, _)| *of != instance);
         if state.instances.iter().any(|it| it.id == instance) {
@@ -15,15 +21,16 @@ impl AlertStore for MemoryStore {
         Ok(())
     }
 
-    async fn reported(&self, since: Timestamp) -> Result<Vec<Reported>, StoreError> {
+    async fn reported(&self, since: Timestamp) -> Result<Vec<ReportedTrouble>, StoreError> {
         let state = &*self.step("AlertStore::reported").await?;
         let seen = |of| state.instances.iter().find(|it| it.id == of && since <= it.seen_at);
-        let one = |(of, trouble): &(InstanceId, Trouble)| {
-            Some(Reported { host: seen(*of)?.host.clone(), trouble: trouble.clone() })
+        let one = |(of, trouble): &(InstanceId, InstanceTrouble)| {
+            Some(ReportedTrouble { host: seen(*of)?.host.clone(), trouble: trouble.clone() })
         };
         let mut found: Vec<_> = state.troubles.iter().filter_map(one).collect();
-        let key =
-            |it: &Reported| (it.host.clone(), it.trouble.kind.as_str(), it.trouble.about.clone());
+        let key = |it: &ReportedTrouble| {
+            (it.host.clone(), it.trouble.kind.as_str(), it.trouble.about.clone())
+        };
         found.sort_by_key(key);
         Ok(found)
     }

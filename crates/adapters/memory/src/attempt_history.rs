@@ -12,7 +12,7 @@ impl AttemptHistory for MemoryStore {
         limit: u32,
     ) -> Result<Vec<DeliveryAttempt>, StoreError> {
         let state = &*self.step("AttemptHistory::newest_attempts").await?;
-        let live = |otp: &&Otp| otp.world.mode == KeyMode::Live && since <= otp.created_at;
+        let live = |otp: &&Otp| otp.project_mode.mode == KeyMode::Live && since <= otp.created_at;
         let mut found: Vec<_> = state.otps.iter().filter(live).collect();
         found.sort_unstable_by_key(|otp| Reverse(otp.id));
         let attempts = found.into_iter().flat_map(|otp| otp.delivery.attempts.iter().rev());

@@ -60,7 +60,8 @@ impl CallLog for MemoryStore {
         let known = state.endpoints.iter().find(|it| it.id == endpoint && it.project == project);
         let Some(known) = known else { return Ok(Resend::Gone) };
         let off = known.disabled_at.is_some();
-        let told = state.on_record(&event).filter(|told| told.world.project == project).cloned();
+        let told =
+            state.on_record(&event).filter(|told| told.project_mode.project == project).cloned();
         let same = |w: &Waiting| w.endpoint == endpoint && w.event.id() == event;
         let of = state.calls.iter().filter(|it| it.endpoint == endpoint && it.event == event);
         let last = of.map(|call| call.at).max();
@@ -88,8 +89,8 @@ impl CallLog for MemoryStore {
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("CallLog::address").await?;
-        let fresh =
-            state.knows(event.world.project, endpoint) && state.on_record(&event.id()).is_none();
+        let fresh = state.knows(event.project_mode.project, endpoint)
+            && state.on_record(&event.id()).is_none();
         if fresh {
             state.waiting.push(Waiting { endpoint, event, failures: 0, due_at });
         }

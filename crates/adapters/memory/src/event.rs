@@ -1,8 +1,8 @@
 use crate::store::{MemoryStore, State, Waiting};
 use async_trait::async_trait;
 use dwar_event::{
-    CALL_LEASE, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject,
-    SwitchOff, WaitingEndpoint, latest_due,
+    CALL_LEASE, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret,
+    Subject, SwitchOffPolicy, WaitingEndpoint, latest_due,
 };
 use dwar_kernel::{BlindIndex, EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::HashMap;
@@ -18,9 +18,14 @@ impl State {
             }
             self.feed(&event);
             let on = self.endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
-            self.waiting.extend(on.filter(|on| on.project == event.world.project).map(|on| {
-                Waiting { endpoint: on.id, event: event.clone(), failures: 0, due_at: event.at }
-            }));
+            self.waiting.extend(on.filter(|on| on.project == event.project_mode.project).map(
+                |on| Waiting {
+                    endpoint: on.id,
+                    event: event.clone(),
+                    failures: 0,
+                    due_at: event.at,
+                },
+            ));
         }
     }
 
@@ -29,9 +34,9 @@ impl State {
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.event);
         let fed = self.fed.iter_mut().map(|fed| &mut fed.event);
         for event in waiting.chain(self.told.values_mut()).chain(fed) {
-            let world = event.world;
+            let project_mode = event.project_mode;
             if let Subject::Otp { phone, .. } = &mut event.subject {
-                phone.take_if(|phone| (world, phone.index) == line);
+                phone.take_if(|phone| (project_mode, phone.index) == line);
             }
         }
     }
@@ -147,7 +152,7 @@ impl EventStore for MemoryStore {
         &self,
         now: Timestamp,
         lease: Duration,
-        room: Room,
+        room: ClaimCapacity,
     ) -> Result<Vec<Dispatch>, StoreError> {
         let State { endpoints, waiting, .. } = &mut *self.step("EventStore::claim_due").await?;
         waiting.sort_by_key(|waiting| waiting.due_at);
@@ -191,7 +196,7 @@ impl EventStore for MemoryStore {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOff>,
+        switch_off: Option<SwitchOffPolicy>,
     ) -> Result<Option<Endpoint>, StoreError> {
         let state = &mut *self.step("EventStore::failed").await?;
         let Some(known) = state.endpoint(call.endpoint) else { return Ok(None) };
@@ -221,8 +226,9 @@ impl EventStore for MemoryStore {
         Ok(())
     }
 
-    async fn drop_untold(&self) -> Result<u64, StoreError> {
-        let State { endpoints, waiting, .. } = &mut *self.step("EventStore::drop_untold").await?;
+    async fn drop_undelivered(&self) -> Result<u64, StoreError> {
+        let State { endpoints, waiting, .. } =
+            &mut *self.step("EventStore::drop_undelivered").await?;
         let off = endpoints.iter().filter(|known| known.disabled_at.is_some());
         let off: Vec<_> = off.map(|known| known.id).collect();
         Ok(waiting.extract_if(.., |waiting| off.contains(&waiting.endpoint)).count() as u64)

@@ -1,5 +1,5 @@
 use crate::MemoryStore;
-use crate::store::{Fed, State};
+use crate::store::{FeedEvent, State};
 use async_trait::async_trait;
 use dwar_event::{
     Event, EventFeed, FeedBound, FeedLife, FeedLimit, FeedPosition, FeedSlice, leaving,
@@ -10,14 +10,14 @@ impl State {
     /// Appends an event to the feed of its project, if the feed is switched on.
     pub fn feed(&mut self, event: &Event) {
         let mut on = self.projects.iter().filter(|(known, _)| known.events_feed.on);
-        if on.any(|(known, _)| known.id == event.world.project) {
+        if on.any(|(known, _)| known.id == event.project_mode.project) {
             self.last_fed += 1;
-            self.fed.push(Fed { number: self.last_fed, event: event.clone() });
+            self.fed.push(FeedEvent { number: self.last_fed, event: event.clone() });
         }
     }
 
-    fn dropped(&self, world: ProjectMode) -> u64 {
-        self.dropped_fed.get(&world).copied().unwrap_or_default()
+    fn dropped(&self, project_mode: ProjectMode) -> u64 {
+        self.dropped_fed.get(&project_mode).copied().unwrap_or_default()
     }
 }
 
@@ -30,17 +30,19 @@ const fn position(number: u64) -> FeedPosition {
 impl EventFeed for MemoryStore {
     async fn read_feed(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         after: FeedPosition,
         limit: FeedLimit,
     ) -> Result<FeedSlice, StoreError> {
         let state = &*self.step("EventFeed::read_feed").await?;
-        let follows = |fed: &&Fed| fed.event.world == world && position(fed.number) > after;
-        let follow: Vec<&Fed> = state.fed.iter().filter(follows).collect();
+        let follows = |fed: &&FeedEvent| {
+            fed.event.project_mode == project_mode && position(fed.number) > after
+        };
+        let follow: Vec<&FeedEvent> = state.fed.iter().filter(follows).collect();
         let given = &follow[..follow.len().min(limit.get() as usize)];
         Ok(FeedSlice {
             life: FeedLife::of(&state.life),
-            dropped: position(state.dropped(world)),
+            dropped: position(state.dropped(project_mode)),
             end: position(state.last_fed),
             events: given.iter().map(|fed| fed.event.clone()).collect(),
             last: given.last().map(|fed| position(fed.number)),
@@ -51,16 +53,16 @@ impl EventFeed for MemoryStore {
     async fn trim_feeds(&self, bound: FeedBound, before: Timestamp) -> Result<u64, StoreError> {
         let state = &mut *self.step("EventFeed::trim_feeds").await?;
         let projects = state.projects.iter().map(|(project, _)| project.id);
-        let worlds = projects.flat_map(|id| KeyMode::ALL.map(|mode| id.in_mode(mode)));
+        let project_modes = projects.flat_map(|id| KeyMode::ALL.map(|mode| id.in_mode(mode)));
         let mut total = 0;
-        for world in worlds.collect::<Vec<_>>() {
-            let own = state.fed.iter().filter(|fed| fed.event.world == world);
+        for project_mode in project_modes.collect::<Vec<_>>() {
+            let own = state.fed.iter().filter(|fed| fed.event.project_mode == project_mode);
             let (numbers, times): (Vec<_>, Vec<_>) =
                 own.map(|fed| (fed.number, fed.event.at)).unzip();
-            let gone = leaving(numbers.len() as u64, bound.of(world.mode), &times, before);
+            let gone = leaving(numbers.len() as u64, bound.of(project_mode.mode), &times, before);
             let Some(last) = gone.checked_sub(1).map(|last| numbers[last]) else { continue };
-            state.fed.retain(|fed| fed.event.world != world || fed.number > last);
-            state.dropped_fed.insert(world, last);
+            state.fed.retain(|fed| fed.event.project_mode != project_mode || fed.number > last);
+            state.dropped_fed.insert(project_mode, last);
             total += gone as u64;
         }
         Ok(total)

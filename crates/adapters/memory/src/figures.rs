@@ -1,8 +1,8 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_activity::{
-    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Refused, Sent, Span, Traffic, Tried,
-    Window,
+    AttemptFacts, Counts, Figure, FigureChunk, FigureSpan, FiguresStore, Grain, Interval, Key,
+    Progress, RefusalFigure, RequestFacts, Traffic,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState, Reason, RefusedSends};
@@ -12,22 +12,22 @@ use std::time::Duration;
 
 #[async_trait]
 impl FiguresStore for MemoryStore {
-    async fn lead(
+    async fn acquire_lease(
         &self,
         keeper: KeeperId,
         now: Timestamp,
         lease: Duration,
     ) -> Result<Option<Progress>, StoreError> {
-        let state = &mut *self.step("FiguresStore::lead").await?;
-        Ok(state.tenure.lead(keeper, now, lease))
+        let state = &mut *self.step("FiguresStore::acquire_lease").await?;
+        Ok(state.figures_lease.acquire_lease(keeper, now, lease))
     }
 
     async fn sent(
         &self,
-        window: Window,
+        window: Interval,
         last: Option<OtpId>,
         limit: u32,
-    ) -> Result<Vec<Sent>, StoreError> {
+    ) -> Result<Vec<RequestFacts>, StoreError> {
         let state = &*self.step("FiguresStore::sent").await?;
         let within = |otp: &&Otp| window.from <= otp.created_at && otp.created_at < window.until;
         let after = |otp: &&Otp| last.is_none_or(|last| last < otp.id);
@@ -36,7 +36,7 @@ impl FiguresStore for MemoryStore {
         Ok(found.into_iter().take(limit as usize).map(|otp| state.sent(otp)).collect())
     }
 
-    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError> {
+    async fn refused(&self, window: Interval) -> Result<Vec<RefusalFigure>, StoreError> {
         let state = &*self.step("FiguresStore::refused").await?;
         let all = state.refused.iter().map(|(_, counted)| counted);
         let within = |it: &&RefusedSends| window.from <= it.minute && it.minute < window.until;
@@ -46,24 +46,30 @@ impl FiguresStore for MemoryStore {
         let hour_ends = Grain::Hour.begin(first) + Grain::Hour.length();
         let mut sums: BTreeMap<_, u64> = BTreeMap::new();
         for it in all.filter(within).filter(|it| it.minute < hour_ends) {
-            *sums.entry((it.world, it.minute, it.reason)).or_default() += u64::from(it.count);
+            *sums.entry((it.project_mode, it.minute, it.reason)).or_default() +=
+                u64::from(it.count);
         }
-        let refused = |((world, minute, reason), count)| Refused { world, minute, reason, count };
+        let refused = |((project_mode, minute, reason), count)| RefusalFigure {
+            project_mode,
+            minute,
+            reason,
+            count,
+        };
         Ok(sums.into_iter().map(refused).collect())
     }
 
-    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+    async fn replace(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError> {
         let state = &mut *self.step("FiguresStore::replace").await?;
-        let replaces = state.tenure.may_replace(keeper, chunk.window);
+        let replaces = state.figures_lease.may_replace(keeper, chunk.window);
         if replaces {
             state.put(chunk);
         }
         Ok(replaces)
     }
 
-    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+    async fn settle(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError> {
         let state = &mut *self.step("FiguresStore::settle").await?;
-        let settles = state.tenure.settle(keeper, chunk.window);
+        let settles = state.figures_lease.settle(keeper, chunk.window);
         if settles {
             let parents = chunk.parents();
             let present = state.all(|grain, began, _| parents.contains(&(grain, began)));
@@ -76,38 +82,41 @@ impl FiguresStore for MemoryStore {
 
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError> {
         let state = &mut *self.step("FiguresStore::refreshed").await?;
-        Ok(state.tenure.refresh(keeper, as_of))
+        Ok(state.figures_lease.refresh(keeper, as_of))
     }
 
     async fn progress(&self) -> Result<Progress, StoreError> {
         let state = &*self.step("FiguresStore::progress").await?;
-        Ok(state.tenure.progress)
+        Ok(state.figures_lease.progress)
     }
 
     async fn figures(
         &self,
-        world: ProjectMode,
-        spans: Vec<Span>,
+        project_mode: ProjectMode,
+        spans: Vec<FigureSpan>,
     ) -> Result<Vec<Figure>, StoreError> {
         let state = &*self.step("FiguresStore::figures").await?;
-        Ok(state.all(|grain, began, key| key.world == world && are_in(&spans, grain, began)))
+        Ok(state.all(|grain, began, key| {
+            key.project_mode == project_mode && are_in(&spans, grain, began)
+        }))
     }
 
     async fn traffic(
         &self,
         projects: Vec<ProjectId>,
         mode: KeyMode,
-        spans: Vec<Span>,
+        spans: Vec<FigureSpan>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
         let state = &*self.step("FiguresStore::traffic").await?;
         let mut sums: BTreeMap<ProjectId, Traffic> = BTreeMap::new();
         let figures = state.all(|grain, began, key| {
-            let wanted = projects.contains(&key.world.project) && key.world.mode == mode;
+            let wanted =
+                projects.contains(&key.project_mode.project) && key.project_mode.mode == mode;
             wanted && are_in(&spans, grain, began)
         });
         for Figure { key, counts, .. } in figures {
             let Counts { requests, relays, verified, spent, .. } = counts;
-            let sum = sums.entry(key.world.project).or_default();
+            let sum = sums.entry(key.project_mode.project).or_default();
             sum.add(&Traffic { requests, relays, verified, spent });
         }
         Ok(sums)
@@ -124,8 +133,8 @@ impl FiguresStore for MemoryStore {
     }
 }
 
-fn are_in(spans: &[Span], grain: Grain, began: Timestamp) -> bool {
-    spans.iter().any(|Span { grain: own, window }| {
+fn are_in(spans: &[FigureSpan], grain: Grain, began: Timestamp) -> bool {
+    spans.iter().any(|FigureSpan { grain: own, window }| {
         grain == *own && window.from <= began && began < window.until
     })
 }
@@ -137,8 +146,8 @@ fn entry(figure: Figure) -> ((Grain, Timestamp, Key), Counts) {
 
 impl State {
     /// Replaces the stored figures of the chunk's minutes.
-    fn put(&mut self, chunk: Chunk) {
-        let Window { from, until } = chunk.window;
+    fn put(&mut self, chunk: FigureChunk) {
+        let Interval { from, until } = chunk.window;
         self.figures.retain(|(grain, began, _), _| {
             *grain != Grain::Minute || *began < from || until <= *began
         });
@@ -157,11 +166,11 @@ impl State {
         figure.collect()
     }
 
-    fn sent(&self, otp: &Otp) -> Sent {
+    fn sent(&self, otp: &Otp) -> RequestFacts {
         let delivery = &otp.delivery;
         let statuses: Vec<_> = delivery.attempts.iter().map(|attempt| attempt.status).collect();
         let carrier = AttemptStatus::carrier(&statuses);
-        let tried = delivery.attempts.iter().enumerate().map(|(place, attempt)| Tried {
+        let tried = delivery.attempts.iter().enumerate().map(|(place, attempt)| AttemptFacts {
             channel: attempt.channel,
             provider: attempt.provider.clone(),
             accepted: attempt.accepted,
@@ -170,9 +179,9 @@ impl State {
                 .then(|| attempt.reason.unwrap_or(Reason::Unknown)),
             carried: carrier == Some(place),
         });
-        Sent {
+        RequestFacts {
             id: otp.id,
-            world: otp.world,
+            project_mode: otp.project_mode,
             at: otp.created_at,
             relayed: otp.is_relayed(),
             delivered: delivery.status == DeliveryStatus::Delivered,
@@ -187,7 +196,8 @@ impl State {
     fn spent(&self, otp: &Otp) -> Paise {
         let reference = Reference::from(otp.id);
         let moved = self.ledger.iter().filter(|(project, line)| {
-            let is_about = *project == otp.world.project && line.entry.reference == reference;
+            let is_about =
+                *project == otp.project_mode.project && line.entry.reference == reference;
             is_about && matches!(line.entry.kind, EntryKind::Capture | EntryKind::Refund)
         });
         Paise(-moved.map(|(_, line)| line.entry.amount.0).sum::<i64>())

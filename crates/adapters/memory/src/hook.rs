@@ -7,8 +7,11 @@ use dwar_project::{Caller, Hook, HookCaller, HookChange, HookStore};
 impl HookStore for MemoryStore {
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
         let state = &mut *self.step("HookStore::add_hook").await?;
-        let there =
-            state.hooks.iter().filter(|known| known.world.project == hook.world.project).count();
+        let there = state
+            .hooks
+            .iter()
+            .filter(|known| known.project_mode.project == hook.project_mode.project)
+            .count();
         let fits = there < Hook::MOST;
         if fits {
             state.hooks.push(hook);
@@ -18,8 +21,12 @@ impl HookStore for MemoryStore {
 
     async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError> {
         let state = &*self.step("HookStore::hooks").await?;
-        let mut hooks: Vec<_> =
-            state.hooks.iter().filter(|hook| hook.world.project == project).cloned().collect();
+        let mut hooks: Vec<_> = state
+            .hooks
+            .iter()
+            .filter(|hook| hook.project_mode.project == project)
+            .cloned()
+            .collect();
         hooks.sort_by_key(|hook| (hook.created_at, hook.id));
         Ok(hooks)
     }
@@ -29,9 +36,10 @@ impl HookStore for MemoryStore {
         let Some(hook) = state.hooks.iter().find(|known| known.id == hook).cloned() else {
             return Ok(None);
         };
-        let owner = state.project(hook.world.project).filter(|(it, _)| it.archived_at.is_none());
+        let owner =
+            state.project(hook.project_mode.project).filter(|(it, _)| it.archived_at.is_none());
         Ok(owner.and_then(|(project, keys)| {
-            let key = keys.iter().find(|key| key.mode == hook.world.mode)?;
+            let key = keys.iter().find(|key| key.mode == hook.project_mode.mode)?;
             let caller = Caller { project: project.clone(), mode: key.mode, key: key.id };
             Some(HookCaller { hook, caller })
         }))
@@ -45,7 +53,7 @@ impl HookStore for MemoryStore {
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("HookStore::change_hook").await?;
         let mut hooks = state.hooks.iter_mut();
-        let found = hooks.find(|known| known.world.project == project && known.id == hook);
+        let found = hooks.find(|known| known.project_mode.project == project && known.id == hook);
         Ok(found.map(|hook| change.apply(hook)).is_some())
     }
 
@@ -57,13 +65,13 @@ impl HookStore for MemoryStore {
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("HookStore::replace_hook_secret").await?;
         let mut hooks = state.hooks.iter_mut();
-        let found = hooks.find(|known| known.world.project == project && known.id == hook);
+        let found = hooks.find(|known| known.project_mode.project == project && known.id == hook);
         Ok(found.map(|hook| hook.secret.replace(secret)).is_some())
     }
 
     async fn remove_hook(&self, project: ProjectId, hook: HookId) -> Result<bool, StoreError> {
         let state = &mut *self.step("HookStore::remove_hook").await?;
-        let gone = |known: &mut Hook| known.world.project == project && known.id == hook;
+        let gone = |known: &mut Hook| known.project_mode.project == project && known.id == hook;
         Ok(state.hooks.extract_if(.., gone).count() == 1)
     }
 }

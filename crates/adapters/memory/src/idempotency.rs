@@ -1,30 +1,33 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
-use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_otp::idempotency::{
+    IdempotencyDecision, IdempotencyRecord, IdempotencySlot, IdempotencyStore, Lifetimes,
+};
 
 #[async_trait]
 impl IdempotencyStore for MemoryStore {
     async fn begin(
         &self,
-        slot: Slot,
-        record: Record,
+        slot: IdempotencySlot,
+        record: IdempotencyRecord,
         lifetimes: Lifetimes,
-    ) -> Result<Beginning, StoreError> {
+    ) -> Result<IdempotencyDecision, StoreError> {
         let state = &mut *self.step("IdempotencyStore::begin").await?;
         let held = state.records.iter().find(|(at, _)| *at == slot);
-        let judge = |held: &Record| held.judge(record.fingerprint, lifetimes, record.began_at);
+        let judge =
+            |held: &IdempotencyRecord| held.judge(record.fingerprint, lifetimes, record.began_at);
         if let Some(answer) = held.and_then(|(_, held)| judge(held)) {
             return Ok(answer);
         }
         state.records.retain(|(at, _)| *at != slot);
         state.records.push((slot, record));
-        Ok(Beginning::Fresh)
+        Ok(IdempotencyDecision::Fresh)
     }
 
     async fn complete(
         &self,
-        slot: Slot,
+        slot: IdempotencySlot,
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
@@ -36,9 +39,9 @@ impl IdempotencyStore for MemoryStore {
         Ok(())
     }
 
-    async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
+    async fn abandon(&self, slot: IdempotencySlot, began_at: Timestamp) -> Result<(), StoreError> {
         let state = &mut *self.step("IdempotencyStore::abandon").await?;
-        let kept = |(at, held): &(Slot, Record)| {
+        let kept = |(at, held): &(IdempotencySlot, IdempotencyRecord)| {
             (*at, held.began_at) != (slot, began_at) || held.answer.is_some()
         };
         state.records.retain(kept);

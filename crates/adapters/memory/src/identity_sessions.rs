@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 impl IdentitySessions for MemoryStore {
     async fn of_identity(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
         let mut found = self.step("IdentitySessions::of_identity").await?.sessions.clone();
-        found.retain(|one| (one.world, one.identity) == (world, identity));
+        found.retain(|one| (one.project_mode, one.identity) == (project_mode, identity));
         found.retain(|one| after.is_none_or(|cursor| one.follows(cursor)));
         found.sort_by_key(|one| Reverse((one.created_at, one.id)));
         found.truncate(limit as usize);
@@ -23,20 +23,21 @@ impl IdentitySessions for MemoryStore {
 
     async fn end_one(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("IdentitySessions::end_one").await?;
-        let ended = state
-            .change((world, session), |session| session.identity == identity && session.end(now));
+        let ended = state.change((project_mode, session), |session| {
+            session.identity == identity && session.end(now)
+        });
         Ok(ended.unwrap_or_default())
     }
 
     async fn end_all(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
@@ -45,7 +46,7 @@ impl IdentitySessions for MemoryStore {
         let own: Vec<_> = own.map(|one| one.id).collect();
         let mut ended = 0;
         for id in own {
-            let one = state.change((world, id), |session| session.end(now));
+            let one = state.change((project_mode, id), |session| session.end(now));
             ended += u64::from(one.unwrap_or_default());
         }
         Ok(ended)
@@ -53,7 +54,7 @@ impl IdentitySessions for MemoryStore {
 
     async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError> {
         let state = &mut *self.step("IdentitySessions::end_everywhere").await?;
-        let all: Vec<_> = state.sessions.iter().map(|it| (it.world, it.id)).collect();
+        let all: Vec<_> = state.sessions.iter().map(|it| (it.project_mode, it.id)).collect();
         let end = |of| state.change(of, |session| session.end(now)).unwrap_or_default();
         Ok(all.into_iter().map(end).map(u64::from).sum())
     }

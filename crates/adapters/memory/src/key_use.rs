@@ -10,7 +10,7 @@ impl KeyUseStore for MemoryStore {
         let keys = || uses.iter();
         for record in state.projects.iter_mut().flat_map(|(_, keys)| keys) {
             let Some(fresh) = keys().find(|fresh| fresh.key == record.id) else { continue };
-            let due = |last: dwar_project::Used| last.at + KeyUse::NOTED_EVERY <= fresh.used.at;
+            let due = |last: dwar_project::KeyUsage| last.at + KeyUse::NOTED_EVERY <= fresh.used.at;
             if record.used.is_none_or(due) {
                 record.used = Some(fresh.used);
             }

@@ -2,8 +2,8 @@ use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{InstanceId, StoreError, Timestamp, with_causes};
 use dwar_ratelimit::{
-    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, Quota, QuotaLeases, RequestKey,
-    RequestLimiter, Wish,
+    Admission, Grant, LEASE, LeaseDecision, LeaseRequest, LocalLease, Quota, QuotaLeases,
+    RenewalRequest, RequestKey, RequestLimiter,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const BATCH: usize = 500;
 ///
 /// A request is judged in memory. A separate task asks for places ahead of need, one block at a
 /// time. Only a request that finds no place waits, and one of many waiting requests asks for all.
-/// Only [`RequestLimiter::tend`] renews shares, so renewals delay no request.
+/// Only [`RequestLimiter::renew_leases`] renews shares, so renewals delay no request.
 ///
 /// Without a place and without an answer the request is not admitted: [`StoreError::Unavailable`].
 ///
@@ -29,10 +29,10 @@ const BATCH: usize = 500;
 /// Memory: as [`crate::MemoryRequestLimiter`], and about 250 bytes for each key in use.
 pub struct LeasedRequestLimiter {
     keys: Shards<Key>,
-    desk: Arc<Desk>,
+    desk: Arc<LeaseClient>,
 }
 
-struct Desk {
+struct LeaseClient {
     leases: Arc<dyn QuotaLeases>,
     holder: InstanceId,
     asked: AtomicU64,
@@ -47,34 +47,34 @@ struct Key {
 
 #[derive(Default)]
 struct Kept {
-    holding: Holding,
+    local_lease: LocalLease,
     /// When the current share was requested.
     asked_at: Option<Instant>,
 }
 
 impl Kept {
-    fn holding(&mut self) -> &mut Holding {
+    fn local_lease(&mut self) -> &mut LocalLease {
         if self.asked_at.is_none_or(|at| at.elapsed() >= LEASE) {
-            self.holding.lapse();
+            self.local_lease.lapse();
         }
-        &mut self.holding
+        &mut self.local_lease
     }
 }
 
 /// A lease request in progress; no other is made for this key meanwhile.
-struct Asked {
+struct PendingLease {
     name: RequestKey,
     key: Arc<Key>,
-    wish: Wish,
+    lease_request: LeaseRequest,
     now: Timestamp,
     at: Instant,
     _turn: OwnedMutexGuard<()>,
 }
 
-impl Asked {
+impl PendingLease {
     /// Makes a lease request; from here on no more places are held than it states.
     fn new(
-        desk: &Desk,
+        desk: &LeaseClient,
         (name, key): (RequestKey, Arc<Key>),
         turn: OwnedMutexGuard<()>,
         spare: bool,
@@ -84,9 +84,9 @@ impl Asked {
         // long as this limiter assumes.
         let at = Instant::now();
         let number = desk.asked.fetch_add(1, Ordering::Relaxed);
-        let asking = Asking { holder: desk.holder, number, now };
-        let wish = lock(&key.kept).holding().wish(asking, spare);
-        Self { name, key, wish, now, at, _turn: turn }
+        let asking = RenewalRequest { holder: desk.holder, number, now };
+        let lease_request = lock(&key.kept).local_lease().lease_request(asking, spare);
+        Self { name, key, lease_request, now, at, _turn: turn }
     }
 
     fn granted(self, grant: Option<Grant>) {
@@ -94,14 +94,14 @@ impl Asked {
         let Some(grant) = grant else { return };
         let mut kept = lock(&self.key.kept);
         kept.asked_at = Some(self.at);
-        kept.holding.granted(&self.wish, self.now, grant);
+        kept.local_lease.granted(&self.lease_request, self.now, grant);
     }
 }
 
-impl Desk {
-    async fn ask(&self, asked: Vec<Asked>) -> Result<(), StoreError> {
-        let wishes = asked.iter().map(|it| (it.name, it.wish.clone())).collect();
-        match self.leases.exchange(wishes).await {
+impl LeaseClient {
+    async fn ask(&self, asked: Vec<PendingLease>) -> Result<(), StoreError> {
+        let requests = asked.iter().map(|it| (it.name, it.lease_request.clone())).collect();
+        match self.leases.exchange(requests).await {
             Ok(grants) => {
                 asked.into_iter().zip(grants).for_each(|(it, grant)| it.granted(grant));
                 Ok(())
@@ -119,14 +119,14 @@ impl Desk {
 impl LeasedRequestLimiter {
     /// Makes a limiter without shares. `holder` is an id that no other limiter has.
     pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
-        let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
+        let desk = Arc::new(LeaseClient { leases, holder, asked: AtomicU64::default() });
         Self { keys: Shards::default(), desk }
     }
 
     /// Asks for places while some are left, unless a request is already in progress.
     fn ask_ahead(&self, (name, key): (RequestKey, &Arc<Key>), now: Timestamp) {
         if let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() {
-            let asked = Asked::new(&self.desk, (name, Arc::clone(key)), turn, true, now);
+            let asked = PendingLease::new(&self.desk, (name, Arc::clone(key)), turn, true, now);
             let desk = Arc::clone(&self.desk);
             tokio::spawn(async move {
                 // A request that finds no places asks itself and gets the error.
@@ -153,7 +153,7 @@ impl RequestLimiter for LeasedRequestLimiter {
         now: Timestamp,
     ) -> Result<Admission, StoreError> {
         let key = self.keys.of(name);
-        let step = || lock(&key.kept).holding().hit(quota, now);
+        let step = || lock(&key.kept).local_lease().hit(quota, now);
         let mut judged = step();
         for _ in 0..TRIES {
             match judged {
@@ -174,7 +174,8 @@ impl RequestLimiter for LeasedRequestLimiter {
                 if key.failures.load(Ordering::Relaxed) != failures {
                     return Err(unavailable());
                 }
-                let asked = Asked::new(&self.desk, (name, Arc::clone(&key)), turn, true, now);
+                let asked =
+                    PendingLease::new(&self.desk, (name, Arc::clone(&key)), turn, true, now);
                 self.desk.ask(vec![asked]).await?;
                 judged = step();
             }
@@ -184,22 +185,22 @@ impl RequestLimiter for LeasedRequestLimiter {
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
         self.keys.sweep(
-            |key| _ = lock(&key.kept).holding().expire(now),
+            |key| _ = lock(&key.kept).local_lease().expire(now),
             |key| {
                 let kept = key.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
-                kept.holding().expire(now)
+                kept.local_lease().expire(now)
             },
         );
         self.desk.leases.sweep_shares().await.map(drop)
     }
 
-    async fn tend(&self, now: Timestamp) -> Result<(), StoreError> {
+    async fn renew_leases(&self, now: Timestamp) -> Result<(), StoreError> {
         let mut due = Vec::new();
         for (name, key) in self.keys.each() {
             let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() else { continue };
-            let spare = lock(&key.kept).holding().due(now);
+            let spare = lock(&key.kept).local_lease().due(now);
             if let Some(spare) = spare {
-                due.push(Asked::new(&self.desk, (name, key), turn, spare, now));
+                due.push(PendingLease::new(&self.desk, (name, key), turn, spare, now));
             }
             if due.len() == BATCH {
                 self.desk.ask(std::mem::take(&mut due)).await?;
@@ -212,8 +213,8 @@ impl RequestLimiter for LeasedRequestLimiter {
         let mut all = Vec::new();
         for (name, key) in self.keys.each() {
             let turn = Arc::clone(&key.turn).lock_owned().await;
-            if !lock(&key.kept).holding().expire(now) {
-                all.push(Asked::new(&self.desk, (name, key), turn, false, now));
+            if !lock(&key.kept).local_lease().expire(now) {
+                all.push(PendingLease::new(&self.desk, (name, key), turn, false, now));
             }
             if all.len() == BATCH {
                 self.desk.ask(std::mem::take(&mut all)).await?;

@@ -20,14 +20,14 @@ struct Far {
 impl QuotaLeases for Far {
     async fn exchange(
         &self,
-        wishes: Vec<(RequestKey, Wish)>,
+        requests: Vec<(RequestKey, LeaseRequest)>,
     ) -> Result<Vec<Option<Grant>>, StoreError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(5)).await;
         if self.away.load(Ordering::Relaxed) {
             return Err(StoreError::Unavailable("away".to_owned()));
         }
-        self.shares.exchange(wishes).await
+        self.shares.exchange(requests).await
     }
 
     async fn sweep_shares(&self) -> Result<u64, StoreError> {
@@ -126,7 +126,7 @@ async fn an_outage_longer_than_the_lease_admits_nothing_and_is_over_by_itself() 
     let world = World::new();
     assert!(world.hit(START).await.unwrap().admitted);
     world.away(true);
-    assert!(world.limiter.tend(START + LEASE / 2).await.is_err());
+    assert!(world.limiter.renew_leases(START + LEASE / 2).await.is_err());
     assert!(world.hit(START + LEASE - Duration::from_millis(1)).await.unwrap().admitted);
     assert!(world.hit(START + LEASE).await.is_err());
     world.away(false);
@@ -162,16 +162,16 @@ async fn what_is_used_is_renewed_with_one_call_and_idle_keys_cost_nothing() {
         world.limiter.hit(*key, QUOTA, START).await.unwrap();
     }
     world.asked();
-    world.limiter.tend(START + LEASE / 2 - Duration::from_millis(1)).await.unwrap();
+    world.limiter.renew_leases(START + LEASE / 2 - Duration::from_millis(1)).await.unwrap();
     assert_eq!(world.asked(), 0);
     for key in &keys {
         assert!(world.limiter.hit(*key, QUOTA, START + LEASE / 2).await.unwrap().admitted);
     }
-    world.limiter.tend(START + LEASE / 2).await.unwrap();
+    world.limiter.renew_leases(START + LEASE / 2).await.unwrap();
     assert_eq!(world.asked(), 1);
     // No more requests arrive: the share is returned once.
     for second in 6..60 {
-        world.limiter.tend(START + seconds(second)).await.unwrap();
+        world.limiter.renew_leases(START + seconds(second)).await.unwrap();
     }
     assert_eq!(world.asked(), 1);
     world.far.shares.pass(seconds(70));

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use dwar_identity::Identity;
 use dwar_kernel::{BlindIndex, EntryId, IdentityId, ProjectMode, StoreError, Timestamp};
 use dwar_login::{
-    Concluded, Ending, LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport,
+    LoginStore, MoneyOutcome, NewSend, Prepared, Redeemed, Redemption, ReportOutcome, SendReport,
 };
-use dwar_otp::{DeliveryStep, GuessBudget, Otp, OtpState, Reported, Verdict};
+use dwar_otp::{DeliveryStep, GuessBudget, GuessVerdict, Otp, OtpState, ReportedRequest};
 use dwar_ratelimit::SendKey;
 
 #[async_trait]
@@ -38,20 +38,20 @@ impl LoginStore for MemoryStore {
 
     async fn report(
         &self,
-        request: Reported,
+        request: ReportedRequest,
         report: SendReport,
         now: Timestamp,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let state = &mut *self.step("LoginStore::report").await?;
-        let is_meant = |otp: &Otp| (otp.world.project, otp.id) == request.key();
+        let is_meant = |otp: &Otp| (otp.project_mode.project, otp.id) == request.key();
         let Some(place) = state.otps.iter().position(is_meant) else { return Ok(None) };
         let mut otp = state.otps[place].clone();
-        let Concluded { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
+        let ReportOutcome { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
         if let Some(ending) = ending {
             state.end(ending, &otp, report.entries, now)?;
         }
         if is_forgiven {
-            let key = SendKey { world: otp.world, phone: otp.phone };
+            let key = SendKey { project_mode: otp.project_mode, phone: otp.phone };
             state.forgive(key, otp.id);
         }
         state.otps[place] = otp.clone();
@@ -62,7 +62,7 @@ impl LoginStore for MemoryStore {
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
         let state = &mut *self.step("LoginStore::redeem").await?;
-        let line = (redemption.world, redemption.phone);
+        let line = (redemption.project_mode, redemption.phone);
         if let Some(repeated) = state.redeemed(&redemption, now) {
             return Ok(repeated);
         }
@@ -73,7 +73,7 @@ impl LoginStore for MemoryStore {
         let (verdict, event) = redemption.judge(otp, budget, now);
         state.record(event);
         let identity = match verdict {
-            Verdict::Accepted(_) => state.log_in(line, &redemption),
+            GuessVerdict::Accepted(_) => state.log_in(line, &redemption),
             _ => None,
         };
         Ok(Redeemed::of(verdict, identity))
@@ -86,16 +86,17 @@ impl State {
     /// Settles the hold of a send that ended.
     fn end(
         &mut self,
-        ending: Ending,
+        ending: MoneyOutcome,
         otp: &Otp,
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (capture, refunded) = self.captured(otp.world.project, otp.id);
-        let money = (self.held(otp.world.project, otp.id), capture, refunded);
-        self.apply(otp.world.project, |wallet| ending.book(wallet, money, entries, now))?;
-        if matches!(ending, Ending::Settle(_)) {
-            self.holds.retain(|hold| (hold.project, hold.send) != (otp.world.project, otp.id));
+        let (capture, refunded) = self.captured(otp.project_mode.project, otp.id);
+        let money = (self.held(otp.project_mode.project, otp.id), capture, refunded);
+        self.apply(otp.project_mode.project, |wallet| ending.book(wallet, money, entries, now))?;
+        if matches!(ending, MoneyOutcome::Settle(_)) {
+            self.holds
+                .retain(|hold| (hold.project, hold.send) != (otp.project_mode.project, otp.id));
         }
         Ok(())
     }
@@ -103,7 +104,8 @@ impl State {
     /// Stores the identity and the session of a login, if one begins.
     fn log_in(&mut self, line: Line, redemption: &Redemption) -> Option<IdentityId> {
         redemption.session()?;
-        let own = |(phone, known): &mut (BlindIndex, Identity)| (known.world, *phone) == line;
+        let own =
+            |(phone, known): &mut (BlindIndex, Identity)| (known.project_mode, *phone) == line;
         let known = self.identities.extract_if(.., own).next();
         let (identity, session) = redemption.log_in(known.map(|(_, known)| known))?;
         self.identities.push((redemption.phone, identity));
@@ -119,8 +121,8 @@ impl State {
         let id = redemption.session()?.id;
         let session = self.sessions.iter().find(|session| session.id == id)?;
         let is_used = |otp: &&Otp| {
-            let line = (otp.world, otp.phone);
-            otp.state == OtpState::Used && line == (redemption.world, redemption.phone)
+            let line = (otp.project_mode, otp.phone);
+            otp.state == OtpState::Used && line == (redemption.project_mode, redemption.phone)
         };
         let used = self.otps.iter().rfind(is_used)?;
         let mut again = Otp { state: OtpState::Active, ..used.clone() };

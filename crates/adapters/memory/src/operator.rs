@@ -2,8 +2,8 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Admission, Attempt, Count, EndSessions, Link, Operator, OperatorChange, OperatorName,
-    OperatorSession, OperatorStore, PasswordHash, Proof, Standing,
+    Attempt, AttemptAdmission, EndSessions, FailureCounter, FailureKey, OneTimeLink, Operator,
+    OperatorChange, OperatorName, OperatorSession, OperatorStore, PasswordHash, SignInProof,
 };
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -14,7 +14,7 @@ impl State {
         self.operators.iter_mut().find(|known| known.id == wanted)
     }
 
-    fn link(&mut self, digest: Digest) -> Option<(Link, &mut Operator)> {
+    fn link(&mut self, digest: Digest) -> Option<(OneTimeLink, &mut Operator)> {
         let link = self.links.iter().find(|known| known.digest == digest)?.clone();
         self.operator(link.operator).map(|operator| (link, operator))
     }
@@ -25,21 +25,21 @@ impl State {
         self.operator_sessions.extract_if(.., ends).count() as u64
     }
 
-    fn standing(&mut self, count: Count) -> Entry<'_, (OperatorId, Digest), Standing> {
-        self.standings.entry((count.operator, count.subject))
+    fn counter(&mut self, count: FailureKey) -> Entry<'_, (OperatorId, Digest), FailureCounter> {
+        self.failure_counters.entry((count.operator, count.subject))
     }
 
     /// Deletes the links, sessions and counts that end when an operator is reset or removed.
     fn begin_anew(&mut self, operator: OperatorId) {
         self.links.retain(|link| link.operator != operator);
-        self.standings.retain(|(whose, _), _| *whose != operator);
+        self.failure_counters.retain(|(whose, _), _| *whose != operator);
         self.end_sessions(operator, EndSessions::All);
     }
 }
 
 #[async_trait]
 impl OperatorStore for MemoryStore {
-    async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+    async fn invite(&self, operator: Operator, link: OneTimeLink) -> Result<bool, StoreError> {
         let state = &mut *self.step("OperatorStore::invite").await?;
         let free = state.operators.iter().all(|known| known.name != operator.name);
         if free {
@@ -49,7 +49,11 @@ impl OperatorStore for MemoryStore {
         Ok(free)
     }
 
-    async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+    async fn invite_first(
+        &self,
+        operator: Operator,
+        link: OneTimeLink,
+    ) -> Result<bool, StoreError> {
         let state = &mut *self.step("OperatorStore::invite_first").await?;
         let first = state.operators.is_empty();
         if first {
@@ -91,7 +95,7 @@ impl OperatorStore for MemoryStore {
         Ok(true)
     }
 
-    async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError> {
+    async fn reset(&self, operator: OperatorId, link: OneTimeLink) -> Result<bool, StoreError> {
         let state = &mut *self.step("OperatorStore::reset").await?;
         let Some(known) = state.operator(operator) else { return Ok(false) };
         known.reset();
@@ -108,16 +112,16 @@ impl OperatorStore for MemoryStore {
         Ok(state.operators.extract_if(.., |known| known.id == operator).count() == 1)
     }
 
-    async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError> {
+    async fn link(&self, link: Digest) -> Result<Option<(OneTimeLink, Operator)>, StoreError> {
         let state = &mut *self.step("OperatorStore::link").await?;
         Ok(state.link(link).map(|(link, operator)| (link, operator.clone())))
     }
 
-    async fn links(&self) -> Result<Vec<Link>, StoreError> {
+    async fn links(&self) -> Result<Vec<OneTimeLink>, StoreError> {
         Ok(self.step("OperatorStore::links").await?.links.clone())
     }
 
-    async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {
+    async fn renew_link(&self, link: OneTimeLink) -> Result<bool, StoreError> {
         let state = &mut *self.step("OperatorStore::renew_link").await?;
         let invited = state.operator(link.operator).is_some_and(|known| known.is_invited());
         if invited {
@@ -145,15 +149,19 @@ impl OperatorStore for MemoryStore {
         Ok(Some(operator))
     }
 
-    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
+    async fn admit(
+        &self,
+        attempt: Attempt,
+        now: Timestamp,
+    ) -> Result<AttemptAdmission, StoreError> {
         let state = &mut *self.step("OperatorStore::admit").await?;
-        let known = |count: Count| {
-            let standing = state.standings.get(&(count.operator, count.subject)).copied();
-            Ok::<_, Infallible>(standing.unwrap_or(Standing::fresh(now)))
+        let known = |count: FailureKey| {
+            let counter = state.failure_counters.get(&(count.operator, count.subject)).copied();
+            Ok::<_, Infallible>(counter.unwrap_or(FailureCounter::fresh(now)))
         };
         let Ok((admission, counted)) = attempt.admit(now, known);
-        for (count, standing) in counted {
-            state.standings.insert((count.operator, count.subject), standing);
+        for (count, counter) in counted {
+            state.failure_counters.insert((count.operator, count.subject), counter);
         }
         Ok(admission)
     }
@@ -161,14 +169,14 @@ impl OperatorStore for MemoryStore {
     async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
         let state = &mut *self.step("OperatorStore::withdraw").await?;
         for count in attempt.counts() {
-            state.standing(*count).and_modify(Standing::withdraw);
+            state.counter(*count).and_modify(FailureCounter::withdraw);
         }
         Ok(())
     }
 
     async fn sign_in(
         &self,
-        proof: Proof,
+        proof: SignInProof,
         attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
@@ -178,7 +186,7 @@ impl OperatorStore for MemoryStore {
         let let_in = operator.is_some_and(|operator| operator.sign_in(&proof, now));
         if let_in {
             for count in attempt.counts() {
-                if let Entry::Occupied(mut known) = state.standing(*count) {
+                if let Entry::Occupied(mut known) = state.counter(*count) {
                     match count.after_success(*known.get()) {
                         Some(left) => known.insert(left),
                         None => known.remove(),
@@ -190,20 +198,24 @@ impl OperatorStore for MemoryStore {
         Ok(let_in)
     }
 
-    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError> {
-        let state = &*self.step("OperatorStore::standings").await?;
+    async fn failure_counters(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(FailureKey, FailureCounter)>, StoreError> {
+        let state = &*self.step("OperatorStore::failure_counters").await?;
         let known = |id: &OperatorId| state.operators.iter().any(|known| known.id == *id);
-        let all = state.standings.iter().filter(|((operator, _), _)| known(operator));
-        let all = all
-            .map(|((operator, subject), standing)| (Count::stored(*operator, *subject), *standing));
-        let locked = |it: &Standing| it.locked_until.is_some_and(|until| now < until);
-        Ok(all.filter(|(count, standing)| count.is_of_name() || locked(standing)).collect())
+        let all = state.failure_counters.iter().filter(|((operator, _), _)| known(operator));
+        let all = all.map(|((operator, subject), counter)| {
+            (FailureKey::stored(*operator, *subject), *counter)
+        });
+        let locked = |it: &FailureCounter| it.locked_until.is_some_and(|until| now < until);
+        Ok(all.filter(|(count, counter)| count.is_of_name() || locked(counter)).collect())
     }
 
-    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError> {
-        let state = &mut *self.step("OperatorStore::forget_standings").await?;
-        let theirs = |(whose, _): &(OperatorId, Digest), _: &mut Standing| *whose == operator;
-        Ok(state.standings.extract_if(theirs).count() > 0)
+    async fn forget_failures(&self, operator: OperatorId) -> Result<bool, StoreError> {
+        let state = &mut *self.step("OperatorStore::forget_failures").await?;
+        let theirs = |(whose, _): &(OperatorId, Digest), _: &mut FailureCounter| *whose == operator;
+        Ok(state.failure_counters.extract_if(theirs).count() > 0)
     }
 
     async fn session(
@@ -218,8 +230,8 @@ impl OperatorStore for MemoryStore {
         }))
     }
 
-    async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
-        let state = &mut *self.step("OperatorStore::note_session").await?;
+    async fn record_session_use(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
+        let state = &mut *self.step("OperatorStore::record_session_use").await?;
         let mut known = state.operator_sessions.iter_mut();
         if let Some(session) = known.find(|known| known.digest == session) {
             session.note(now);
@@ -242,8 +254,8 @@ impl OperatorStore for MemoryStore {
         Ok(self.step("OperatorStore::end_sessions").await?.end_sessions(operator, which))
     }
 
-    async fn outdate(&self, step: u64) -> Result<(), StoreError> {
-        let state = &mut *self.step("OperatorStore::outdate").await?;
+    async fn invalidate_sign_ins(&self, step: u64) -> Result<(), StoreError> {
+        let state = &mut *self.step("OperatorStore::invalidate_sign_ins").await?;
         state.operator_sessions.clear();
         state.links.clear();
         for totp in state.operators.iter_mut().filter_map(|operator| operator.totp.as_mut()) {
@@ -257,10 +269,10 @@ impl OperatorStore for MemoryStore {
         let over = |session: &mut OperatorSession| !session.is_alive(now);
         let sessions = state.operator_sessions.extract_if(.., over).count();
         let links = state.links.extract_if(.., |link| !link.is_open(now)).count();
-        let forgotten = |_: &_, standing: &mut Standing| standing.is_forgotten(now);
-        let standings = state.standings.extract_if(forgotten).count();
+        let forgotten = |_: &_, counter: &mut FailureCounter| counter.is_forgotten(now);
+        let counters = state.failure_counters.extract_if(forgotten).count();
         let over = |_: &_, until: &mut Timestamp| *until <= now;
         let challenges = state.used_challenges.extract_if(over).count();
-        Ok((sessions + links + standings + challenges) as u64)
+        Ok((sessions + links + counters + challenges) as u64)
     }
 }

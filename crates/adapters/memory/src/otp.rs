@@ -7,12 +7,12 @@ use std::time::Duration;
 
 /// Tells whether this is the phone's open code.
 pub(crate) fn is_open(otp: &Otp, line: (ProjectMode, BlindIndex)) -> bool {
-    (otp.world, otp.phone) == line && otp.state.is_open()
+    (otp.project_mode, otp.phone) == line && otp.state.is_open()
 }
 
 /// Closes the open code of a phone before a newer one.
 pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
-    let line = (newer.world, newer.phone);
+    let line = (newer.project_mode, newer.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);
 }
 
@@ -20,19 +20,19 @@ pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
 impl OtpStore for MemoryStore {
     async fn forget_guesses(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
         let state = &mut *self.step("OtpStore::forget_guesses").await?;
-        let counted = state.budgets.remove(&(world, phone));
+        let counted = state.budgets.remove(&(project_mode, phone));
         Ok(counted.filter(|counted| *counted != GuessBudget::default()))
     }
 
-    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
+    async fn find(&self, project_mode: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
         let state = &*self.step("OtpStore::find").await?;
-        let wanted = (world, otp);
+        let wanted = (project_mode, otp);
         let mut otps = state.otps.iter();
-        Ok(otps.find(|found| (found.world, found.id) == wanted).cloned())
+        Ok(otps.find(|found| (found.project_mode, found.id) == wanted).cloned())
     }
 
     async fn find_attempt(
@@ -44,7 +44,7 @@ impl OtpStore for MemoryStore {
         let meant = attempts_of(&state.otps, &provider, &provider_ref);
         let newest = meant.max_by_key(|(_, attempt)| attempt.id);
         Ok(newest.map(|(otp, attempt)| ReceiptTarget {
-            world: otp.world,
+            project_mode: otp.project_mode,
             otp: otp.id,
             attempt: attempt.id,
         }))

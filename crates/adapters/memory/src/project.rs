@@ -2,7 +2,8 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, KeyMode, PriceList, ProjectId, StoreError, Timestamp};
 use dwar_project::{
-    Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
+    Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectChangeResult, ProjectRules,
+    ProjectStore,
 };
 
 impl State {
@@ -61,15 +62,17 @@ impl ProjectStore for MemoryStore {
         project: ProjectId,
         change: ProjectChange,
         rules: ProjectRules,
-    ) -> Result<Changed, StoreError> {
+    ) -> Result<ProjectChangeResult, StoreError> {
         let state = &mut *self.step("ProjectStore::change").await?;
-        let Some((found, _)) = state.project(project) else { return Ok(Changed::NoSuchProject) };
+        let Some((found, _)) = state.project(project) else {
+            return Ok(ProjectChangeResult::NoSuchProject);
+        };
         Ok(match found.clone().changed(change, &rules) {
             Ok(changed) => {
                 found.clone_from(&changed);
-                Changed::Done(Box::new(changed))
+                ProjectChangeResult::Done(Box::new(changed))
             }
-            Err(cause) => Changed::Refused(cause),
+            Err(cause) => ProjectChangeResult::Refused(cause),
         })
     }
 

@@ -22,7 +22,7 @@ impl QueueStore for MemoryStore {
         };
         let mut waits: BTreeMap<(ProjectId, EndpointId), Vec<Timestamp>> = BTreeMap::new();
         for waiting in &state.waiting {
-            let of = (waiting.event.world.project, waiting.endpoint);
+            let of = (waiting.event.project_mode.project, waiting.endpoint);
             waits.entry(of).or_default().push(waiting.due_at);
         }
         let mut longest: Vec<_> =

@@ -1,7 +1,7 @@
 use crate::shards::lock;
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Grant, QuotaLeases, RequestKey, Shares, Wish};
+use dwar_ratelimit::{Grant, LeaseRequest, QuotaLeases, QuotaShares, RequestKey};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Keeps the shares of several limiters of one process, for tests. Its clock moves only on request.
 #[derive(Debug, Default)]
 pub struct MemoryQuotaLeases {
-    kept: Mutex<(Timestamp, HashMap<RequestKey, Shares>)>,
+    kept: Mutex<(Timestamp, HashMap<RequestKey, QuotaShares>)>,
 }
 
 impl MemoryQuotaLeases {
@@ -33,11 +33,12 @@ impl MemoryQuotaLeases {
 impl QuotaLeases for MemoryQuotaLeases {
     async fn exchange(
         &self,
-        wishes: Vec<(RequestKey, Wish)>,
+        requests: Vec<(RequestKey, LeaseRequest)>,
     ) -> Result<Vec<Option<Grant>>, StoreError> {
         let (now, shares) = &mut *lock(&self.kept);
-        let exchange = |(key, wish)| shares.entry(key).or_default().exchange(&wish, *now);
-        Ok(wishes.into_iter().map(exchange).collect())
+        let exchange =
+            |(key, lease_request)| shares.entry(key).or_default().exchange(&lease_request, *now);
+        Ok(requests.into_iter().map(exchange).collect())
     }
 
     async fn sweep_shares(&self) -> Result<u64, StoreError> {

@@ -2,7 +2,7 @@ use crate::store::{Kept, MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{
-    DeliveryAttempt, KeptReceipt, Otp, Receipt, ReceiptRoom, ReceiptStore, Reviewed,
+    DeliveryAttempt, KeptReceipt, Otp, Receipt, ReceiptReview, ReceiptRoom, ReceiptStore,
     UnknownReceipts,
 };
 use std::time::Duration;
@@ -110,7 +110,7 @@ impl ReceiptStore for MemoryStore {
         Ok(())
     }
 
-    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
+    async fn review(&self, now: Timestamp, most: u32) -> Result<ReceiptReview, StoreError> {
         let state = &mut *self.step("ReceiptStore::review").await?;
         state.wake_receipts();
         let over = |row: &mut Kept| {
@@ -122,7 +122,7 @@ impl ReceiptStore for MemoryStore {
         let oldest = |row: &mut Kept| !row.known;
         let too_many = unknown.saturating_sub(most as usize);
         let crowded_out = state.receipts.extract_if(.., oldest).take(too_many).count() as u64;
-        Ok(Reviewed { expired, crowded_out })
+        Ok(ReceiptReview { expired, crowded_out })
     }
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {

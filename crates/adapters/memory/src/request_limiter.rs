@@ -18,17 +18,17 @@ use std::time::Duration;
 /// while a window is judged or swept, so a flood with one key does not delay another.
 #[derive(Debug, Default)]
 pub struct MemoryRequestLimiter {
-    windows: Shards<Mutex<Occupied>>,
+    windows: Shards<Mutex<StoredWindow>>,
 }
 
 /// A key's window, with the length at its last judgement, because a sweep does not know the quota.
 #[derive(Debug, Default)]
-struct Occupied {
+struct StoredWindow {
     window: Window,
     length: Duration,
 }
 
-impl Occupied {
+impl StoredWindow {
     fn expire(&mut self, now: Timestamp) -> bool {
         self.window.expire(self.length, now)
     }

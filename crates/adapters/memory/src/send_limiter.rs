@@ -8,7 +8,7 @@ impl State {
     pub(crate) fn send_log(&self, key: &SendKey, send: Option<OtpId>) -> SendLog {
         let others = |(taken, other, _): &&_| taken == key && Some(*other) != send;
         let taken = self.places.iter().filter(others);
-        let budget = self.budgets.get(&(key.world, key.phone));
+        let budget = self.budgets.get(&(key.project_mode, key.phone));
         SendLog::new(taken.map(|(.., slot)| *slot), budget.copied().unwrap_or_default())
     }
 

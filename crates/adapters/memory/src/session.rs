@@ -2,11 +2,14 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{Digest, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_project::Caller;
-use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
+use dwar_session::{
+    KeyAndSession, PresentedRefreshToken, Rotation, RotationPolicy, Session, SessionStore,
+    Successor,
+};
 
 impl State {
     fn session(&mut self, wanted: (ProjectMode, SessionId)) -> Option<&mut Session> {
-        self.sessions.iter_mut().find(|found| (found.world, found.id) == wanted)
+        self.sessions.iter_mut().find(|found| (found.project_mode, found.id) == wanted)
     }
 
     /// Applies a rule to a session and records the event of the change.
@@ -29,26 +32,31 @@ impl SessionStore for MemoryStore {
     async fn rotate(
         &self,
         seen: Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
         let state = &mut *self.step("SessionStore::rotate").await?;
-        let wanted = (seen.world, seen.id);
+        let wanted = (seen.project_mode, seen.id);
         Ok(state.change(wanted, |session| session.rotate(&presented, next, policy, now)))
     }
 
-    async fn seek(
+    async fn find_key_and_session(
         &self,
         key: Digest,
         session: Option<SessionId>,
-    ) -> Result<Option<Sought>, StoreError> {
+    ) -> Result<Option<KeyAndSession>, StoreError> {
         let state = &mut *self.step("SessionStore::seek").await?;
         let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
         let session = session.and_then(|id| state.session((project.id.in_mode(mode), id)).cloned());
         let own_profile = project.own_profile(mode).cloned();
-        Ok(Some(Sought { key, world: project.id.in_mode(mode), own_profile, session }))
+        Ok(Some(KeyAndSession {
+            key,
+            project_mode: project.id.in_mode(mode),
+            own_profile,
+            session,
+        }))
     }
 
     async fn revoke(
@@ -58,7 +66,7 @@ impl SessionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("SessionStore::revoke").await?;
-        let wanted = (seen.world, seen.id);
+        let wanted = (seen.project_mode, seen.id);
         let revoked = state.change(wanted, |session| session.revoke(token, now));
         Ok(revoked.unwrap_or_default())
     }

@@ -1,15 +1,16 @@
-use dwar_activity::installation::{Instance, OpenAlert, Trouble};
-use dwar_activity::{Counts, Grain, Key, Tenure};
+use dwar_activity::installation::{Instance, InstanceTrouble, OpenAlert};
+use dwar_activity::{Counts, FiguresLease, Grain, Key};
 use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_kernel::{
     BlindIndex, Digest, EndpointId, InstanceId, OperatorId, OtpId, ProjectId, ProjectMode,
-    SearcherId, StoreError, TallyId, Timestamp,
+    RecorderId, SearcherId, StoreError, Timestamp,
 };
 use dwar_operator::{
-    AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Searches, Standing,
+    AdminToken, AuditEntry, FailureCounter, OneTimeLink, Operator, OperatorSession, Passkey,
+    Searches,
 };
-use dwar_otp::idempotency::{Record, Slot};
+use dwar_otp::idempotency::{IdempotencyRecord, IdempotencySlot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, KeptReceipt, Otp, RefusedSends};
 use dwar_project::{Hook, KeyRecord, Project};
@@ -36,23 +37,23 @@ pub(crate) struct State {
     pub proofs: Vec<LedgerProof>,
     pub proof_runs: HashMap<ProjectId, ProofRun>,
     pub places: Vec<(SendKey, OtpId, SendSlot)>,
-    pub records: Vec<(Slot, Record)>,
+    pub records: Vec<(IdempotencySlot, IdempotencyRecord)>,
     pub receipts: Vec<Kept>,
     pub endpoints: Vec<Endpoint>,
     pub waiting: Vec<Waiting>,
     pub calls: Vec<EndpointCall>,
     pub told: HashMap<String, Event>,
-    /// The feeds of all worlds in order, and the number of the last appended event.
-    pub fed: Vec<Fed>,
+    /// The feeds of all projects and modes in order, and the number of the last appended event.
+    pub fed: Vec<FeedEvent>,
     pub last_fed: u64,
     /// The last event that was removed from each feed.
     pub dropped_fed: HashMap<ProjectMode, u64>,
     /// The name of the feeds' life, to which cursors belong.
     pub life: String,
     pub operators: Vec<Operator>,
-    pub links: Vec<Link>,
+    pub links: Vec<OneTimeLink>,
     pub operator_sessions: Vec<OperatorSession>,
-    pub standings: HashMap<(OperatorId, Digest), Standing>,
+    pub failure_counters: HashMap<(OperatorId, Digest), FailureCounter>,
     /// Used challenges of passkeys, kept until they expire.
     pub used_challenges: HashMap<Digest, Timestamp>,
     pub passkeys: Vec<Passkey>,
@@ -61,11 +62,11 @@ pub(crate) struct State {
     pub audit: Vec<AuditEntry>,
     pub searches: HashMap<SearcherId, Searches>,
     pub instances: Vec<Instance>,
-    pub troubles: Vec<(InstanceId, Trouble)>,
+    pub troubles: Vec<(InstanceId, InstanceTrouble)>,
     pub alerts: Vec<OpenAlert>,
     pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
-    pub tenure: Tenure,
-    pub refused: Vec<(TallyId, RefusedSends)>,
+    pub figures_lease: FiguresLease,
+    pub refused: Vec<(RecorderId, RefusedSends)>,
 }
 
 /// An event that is still to be delivered to an endpoint.
@@ -79,7 +80,7 @@ pub struct Waiting {
 
 /// An event in the feed of its project and mode.
 #[derive(Clone, Debug)]
-pub struct Fed {
+pub struct FeedEvent {
     pub number: u64,
     pub event: Event,
 }

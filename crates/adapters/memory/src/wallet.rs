@@ -2,9 +2,9 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, Impossible,
-    LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement, StatementLine, Wallet,
-    WalletStore,
+    Adjusted, Adjustment, Balance, Credit, Credited, EntryKind, HoldOutcome, ImpossibleBalance,
+    LedgerAudit, LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement,
+    StatementLine, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl State {
     pub(crate) fn apply<T>(
         &mut self,
         project: ProjectId,
-        rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
+        rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, ImpossibleBalance>,
     ) -> Result<T, StoreError> {
         let low_balance = self.project(project).and_then(|(found, _)| found.low_balance);
         let mut wallet = Wallet { project, balance: self.balance(project), low_balance };
@@ -147,9 +147,9 @@ impl WalletStore for MemoryStore {
         Ok(stale)
     }
 
-    async fn audit(&self) -> Result<Audit, StoreError> {
+    async fn audit(&self) -> Result<LedgerAudit, StoreError> {
         let state = &*self.step("WalletStore::audit").await?;
-        Ok(state.wallets.iter().fold(Audit::default(), |audit, (project, (stored, _))| {
+        Ok(state.wallets.iter().fold(LedgerAudit::default(), |audit, (project, (stored, _))| {
             let told = |of: fn(&LedgerEntry) -> Paise| {
                 Paise(state.lines(*project).iter().map(|line| of(&line.entry).0).sum())
             };

@@ -12,9 +12,9 @@ const SHARDS: usize = 8;
 /// Incrementing one is a single relaxed addition: no lock, no allocation, and usually no memory
 /// that another thread writes to.
 #[derive(Debug)]
-pub(crate) struct Cells(Box<[Box<[AtomicU64]>]>);
+pub(crate) struct ShardedCounters(Box<[Box<[AtomicU64]>]>);
 
-impl Cells {
+impl ShardedCounters {
     /// Makes this many counters at 0.
     pub(crate) fn new(count: usize) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(SHARDS);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn many_threads_lose_no_count() {
-        let cells = Cells::new(2);
+        let cells = ShardedCounters::new(2);
         thread::scope(|scope| {
             for _ in 0..2 * SHARDS {
                 scope.spawn(|| (0..10_000).for_each(|_| cells.add(1, 3)));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_not_there_is_not_counted() {
-        let cells = Cells::new(1);
+        let cells = ShardedCounters::new(1);
         cells.add(1, 1);
         assert_eq!((cells.sum(0), cells.sum(1)), (0, 0));
     }

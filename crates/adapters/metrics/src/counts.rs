@@ -3,7 +3,7 @@ use crate::page::Page;
 use crate::requests::{Api, Requests};
 use crate::table::{Table, TimeTable, words};
 use crate::times::CALLS;
-use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
+use dwar_app::{AnsweredRequest, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode};
 use dwar_otp::{DeliveryAttempt, Report};
@@ -75,7 +75,7 @@ impl Counts {
 }
 
 impl Observer for Counts {
-    fn answered(&self, answered: &Answered) {
+    fn answered(&self, answered: &AnsweredRequest) {
         self.requests.count(answered);
     }
 

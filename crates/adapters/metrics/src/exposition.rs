@@ -1,7 +1,7 @@
 use crate::counts::Counts;
 use crate::page::Page;
 use crate::process;
-use crate::snapshot::{About, Readings};
+use crate::snapshot::{ProgramInfo, SnapshotSource};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
@@ -14,9 +14,9 @@ pub struct Exposition(Registry);
 
 impl Exposition {
     /// Shows `counts` and `readings`, and information about the process.
-    pub fn new(counts: Arc<Counts>, readings: Arc<dyn Readings>, about: About) -> Self {
+    pub fn new(counts: Arc<Counts>, readings: Arc<dyn SnapshotSource>, about: ProgramInfo) -> Self {
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(Everything { counts, readings, about }));
+        registry.register_collector(Box::new(ScrapeCollector { counts, readings, about }));
         Self(registry)
     }
 
@@ -31,19 +31,19 @@ impl Exposition {
     }
 }
 
-struct Everything {
+struct ScrapeCollector {
     counts: Arc<Counts>,
-    readings: Arc<dyn Readings>,
-    about: About,
+    readings: Arc<dyn SnapshotSource>,
+    about: ProgramInfo,
 }
 
-impl fmt::Debug for Everything {
+impl fmt::Debug for ScrapeCollector {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Everything").field("about", &self.about).finish_non_exhaustive()
     }
 }
 
-impl Collector for Everything {
+impl Collector for ScrapeCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut page = Page(encoder);
         self.counts.show(&mut page)?;
@@ -52,10 +52,10 @@ impl Collector for Everything {
     }
 }
 
-impl Everything {
+impl ScrapeCollector {
     /// Uses the names of Prometheus' own client libraries.
     fn process(&self, page: &mut Page<'_>) -> fmt::Result {
-        let About { version, database, started_at } = &self.about;
+        let ProgramInfo { version, database, started_at } = &self.about;
         let build = [([("version", version.as_str()), ("database", *database)], 1_u64)];
         page.gauges("dwar_build_info", "The program, and where it keeps its data.", build)?;
         let memory = process::resident_memory().map(|bytes| ([], bytes));

@@ -27,5 +27,5 @@ pub use listener::{app, scrapes};
 pub use process::resident_memory;
 pub use requests::Api;
 pub use settings::{Settings, Token};
-pub use snapshot::{About, Clock, Database, Loop, Pool, Queue, Readings, Snapshot};
+pub use snapshot::{Clock, Database, Loop, Pool, ProgramInfo, Queue, Snapshot, SnapshotSource};
 pub use times::Histogram;

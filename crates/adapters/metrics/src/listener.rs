@@ -8,7 +8,7 @@ use actix_web::http::header::{self, Accept, Header, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{App, Error, HttpRequest, HttpResponse};
-use dwar_wire::{AppService, Listener, Patience, Server, Serving, begun, serve};
+use dwar_wire::{AppService, ClientTimeouts, Listener, Server, Serving, begun, serve};
 use std::io;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 const SERVING: Serving = Serving {
     workers: 1,
     max_connections: 32,
-    patience: Patience {
+    patience: ClientTimeouts {
         head: Duration::from_secs(5),
         write: Duration::from_secs(10),
         keep_alive: Duration::from_secs(120),

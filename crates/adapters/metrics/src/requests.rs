@@ -1,10 +1,10 @@
 //! Counts of requests to the API, by route, method and result.
 
-use crate::cells::Cells;
+use crate::cells::ShardedCounters;
 use crate::page::Page;
 use crate::table::OTHER;
 use crate::times::{Times, WORK};
-use dwar_app::Answered;
+use dwar_app::AnsweredRequest;
 use dwar_wire::Endpoint;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Api {
 }
 
 /// The result of a request: status and code, as labels have them.
-type End = (String, &'static str);
+type RequestResult = (String, &'static str);
 
 #[derive(Debug)]
 pub(crate) struct Requests {
@@ -32,9 +32,9 @@ pub(crate) struct Requests {
     methods: Vec<&'static str>,
     answers: Vec<(u16, &'static str)>,
     /// As `answers`, then the disconnected, then [`OTHER`].
-    ends: Vec<End>,
+    ends: Vec<RequestResult>,
     expected: BTreeSet<usize>,
-    counts: Cells,
+    counts: ShardedCounters,
     times: Times,
 }
 
@@ -51,7 +51,7 @@ impl Requests {
         let answers: Vec<_> = answers.into_iter().collect();
         let ends = answers.iter().map(|(status, code)| (status.to_string(), *code));
         let ends: Vec<_> = ends.chain([(NONE.to_owned(), ""), (OTHER.to_owned(), OTHER)]).collect();
-        let counts = Cells::new(routes.len() * methods.len() * ends.len());
+        let counts = ShardedCounters::new(routes.len() * methods.len() * ends.len());
         let times = Times::new(WORK, routes.len());
         let expected = BTreeSet::new();
         let mut this = Self { routes, methods, answers, ends, expected, counts, times };
@@ -65,8 +65,8 @@ impl Requests {
         this
     }
 
-    pub(crate) fn count(&self, answered: &Answered) {
-        let Answered { route, method, status, code, took } = *answered;
+    pub(crate) fn count(&self, answered: &AnsweredRequest) {
+        let AnsweredRequest { route, method, status, code, took } = *answered;
         let route = self.route(route);
         self.counts.add(self.place(route, method, self.end(status, code)), 1);
         self.times.observe(route, took);

@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Reads the counts of other parts of the process at each scrape. MUST NOT ask a store or wait.
-pub trait Readings: Send + Sync {
+pub trait SnapshotSource: Send + Sync {
     fn read(&self) -> Snapshot;
 }
 
@@ -79,7 +79,7 @@ pub struct Database {
 
 /// The program that is measured: version, kind of database, and start.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct ProgramInfo {
     pub version: String,
     /// The kind of database: `SQLite`, `PostgreSQL` or `memory`.
     pub database: &'static str,

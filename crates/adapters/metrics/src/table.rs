@@ -1,6 +1,6 @@
 //! Families in which every series is known at the start.
 
-use crate::cells::Cells;
+use crate::cells::ShardedCounters;
 use crate::times::{Histogram, Times};
 use std::array;
 use std::time::Duration;
@@ -59,13 +59,13 @@ fn is_expected<const N: usize>(labels: &[(&str, &str); N]) -> bool {
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     labels: Labels<N>,
-    cells: Cells,
+    cells: ShardedCounters,
 }
 
 impl<const N: usize> Table<N> {
     pub(crate) fn new(labels: [(&'static str, Vec<String>); N]) -> Self {
         let labels = Labels::new(labels);
-        let cells = Cells::new(labels.count());
+        let cells = ShardedCounters::new(labels.count());
         Self { labels, cells }
     }
 

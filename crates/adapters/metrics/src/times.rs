@@ -1,6 +1,6 @@
 //! Histograms of durations.
 
-use crate::cells::Cells;
+use crate::cells::ShardedCounters;
 use std::time::Duration;
 
 /// Upper bounds for the durations of requests, in microseconds.
@@ -33,12 +33,12 @@ pub(crate) const PEOPLE: &[u64] = &[
     600_000_000,
 ];
 
-/// Histograms that are incremented like [`Cells`].
+/// Histograms that are incremented like [`ShardedCounters`].
 #[derive(Debug)]
 pub(crate) struct Times {
     bounds: &'static [u64],
     /// Per histogram: one counter per bucket, one for longer durations, and the sum in nanoseconds.
-    cells: Cells,
+    cells: ShardedCounters,
 }
 
 /// The values of a histogram, in seconds, at the time of reading.
@@ -53,7 +53,7 @@ pub struct Histogram {
 
 impl Times {
     pub(crate) fn new(bounds: &'static [u64], things: usize) -> Self {
-        Self { bounds, cells: Cells::new(things * Self::width(bounds)) }
+        Self { bounds, cells: ShardedCounters::new(things * Self::width(bounds)) }
     }
 
     /// Adds an observation to the histogram at this place; does nothing if there is none.

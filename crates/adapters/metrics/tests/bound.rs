@@ -1,8 +1,8 @@
 //! The number of series is bounded, whatever happens.
 
-use dwar_app::{Answered, Observer};
+use dwar_app::{AnsweredRequest, Observer};
 use dwar_http::{METHODS, endpoints, refusals};
-use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot};
+use dwar_metrics::{Api, Counts, Exposition, ProgramInfo, Providers, Snapshot, SnapshotSource};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const BOUND: usize = 10_000;
 
 struct Nothing;
 
-impl Readings for Nothing {
+impl SnapshotSource for Nothing {
     fn read(&self) -> Snapshot {
         Snapshot::default()
     }
@@ -26,7 +26,7 @@ fn every_answer_to_every_method_of_every_route_stays_below_the_bound() {
     let routes: Vec<_> = endpoints.iter().map(|it| it.route).collect();
     let api = Api { endpoints, methods: METHODS.to_vec(), refusals: refusals() };
     let counts = Arc::new(Counts::new(api, Providers::default()));
-    let about = About { version: "1".to_owned(), database: "memory", started_at: 0.0 };
+    let about = ProgramInfo { version: "1".to_owned(), database: "memory", started_at: 0.0 };
     let exposition = Exposition::new(counts.clone(), Arc::new(Nothing), about);
     let at_first = series(&exposition);
     let codes: Vec<_> = refusals().into_iter().map(|(_, code)| code).chain(["", "ODD"]).collect();
@@ -36,7 +36,7 @@ fn every_answer_to_every_method_of_every_route_stays_below_the_bound() {
             for status in (200..600).map(Some).chain([None]) {
                 let code = Some(codes[told % codes.len()]);
                 let took = Duration::from_micros(told as u64);
-                counts.answered(&Answered { route, method, status, code, took });
+                counts.answered(&AnsweredRequest { route, method, status, code, took });
                 told += 1;
             }
         }
@@ -46,7 +46,7 @@ fn every_answer_to_every_method_of_every_route_stays_below_the_bound() {
         for route in routes.iter().copied().map(Some).chain([None]) {
             for method in METHODS.into_iter().chain(["other"]) {
                 let (status, code, took) = (Some(status), Some(code), Duration::ZERO);
-                counts.answered(&Answered { route, method, status, code, took });
+                counts.answered(&AnsweredRequest { route, method, status, code, took });
             }
         }
     }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
-use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
+use dwar_app::{AnsweredRequest, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode, Timestamp};
 use dwar_metrics::{Api, Counts, Endpoint, Providers};
@@ -33,7 +33,7 @@ fn count(counts: &dyn Observer, attempts: &[DeliveryAttempt]) {
         (Some("/never/heard/of"), None, None),
     ] {
         let took = Duration::from_micros(1_500);
-        counts.answered(&Answered { route, method: "POST", status, code, took });
+        counts.answered(&AnsweredRequest { route, method: "POST", status, code, took });
     }
     let second = Duration::from_secs(1);
     counts.limited(RequestScope::Validate, true);

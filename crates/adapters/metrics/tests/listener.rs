@@ -7,14 +7,16 @@ use actix_web::http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICA
 use actix_web::http::{Method, StatusCode};
 use actix_web::test::{TestRequest, call_service, init_service};
 use actix_web::web::Data;
-use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot, Token, app};
+use dwar_metrics::{
+    Api, Counts, Exposition, ProgramInfo, Providers, Snapshot, SnapshotSource, Token, app,
+};
 use std::sync::Arc;
 
 type Answer = (StatusCode, String, String);
 
 struct Nothing;
 
-impl Readings for Nothing {
+impl SnapshotSource for Nothing {
     fn read(&self) -> Snapshot {
         Snapshot::default()
     }
@@ -22,7 +24,7 @@ impl Readings for Nothing {
 
 async fn ask(token: &str, method: &str, path: &str, shown: Option<&str>) -> Answer {
     let api = Api { endpoints: Vec::new(), methods: vec!["GET"], refusals: Vec::new() };
-    let about = About { version: "1".to_owned(), database: "memory", started_at: 2.0 };
+    let about = ProgramInfo { version: "1".to_owned(), database: "memory", started_at: 2.0 };
     let exposition =
         Exposition::new(Arc::new(Counts::new(api, Providers::default())), Arc::new(Nothing), about);
     let app = init_service(app(Data::new(exposition), Data::new(Token::new(token)))).await;

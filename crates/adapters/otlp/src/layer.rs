@@ -1,4 +1,4 @@
-use crate::trace::{Part, Trace};
+use crate::trace::{OpenSpan, Trace};
 use dwar_kernel::{Clock, TRACE, TRACE_BEGINS};
 use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator, SpanData};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 /// Receives the spans of a trace once it is over.
-pub(crate) type Taker = Box<dyn Fn(SpanData) + Send + Sync>;
+pub(crate) type TraceReceiver = Box<dyn Fn(SpanData) + Send + Sync>;
 
 /// Builds traces from the spans whose target is [`TRACE`] or [`TRACE_BEGINS`], and decides which of
 /// these spans are recorded. Ignores all other spans, and every event.
@@ -24,7 +24,7 @@ pub struct TraceLayer {
     kept: u64,
     ids: RandomIdGenerator,
     clock: Arc<dyn Clock>,
-    taker: Taker,
+    taker: TraceReceiver,
 }
 
 impl TraceLayer {
@@ -34,7 +34,7 @@ impl TraceLayer {
         clippy::cast_sign_loss,
         reason = "a cast stops at both ends"
     )]
-    pub(crate) fn new(ratio: f64, clock: Arc<dyn Clock>, taker: Taker) -> Self {
+    pub(crate) fn new(ratio: f64, clock: Arc<dyn Clock>, taker: TraceReceiver) -> Self {
         let kept = (ratio * u64::MAX as f64) as u64;
         Self { kept, ids: RandomIdGenerator::default(), clock, taker }
     }
@@ -60,7 +60,7 @@ pub fn is_traced(about: &Metadata<'_>) -> bool {
 fn within<'span, S: LookupSpan<'span>>(
     span: &SpanRef<'span, S>,
 ) -> Option<(Arc<Trace>, opentelemetry::SpanId)> {
-    span.scope().find_map(|span| span.extensions().get::<Part>().map(Part::place))
+    span.scope().find_map(|span| span.extensions().get::<OpenSpan>().map(OpenSpan::place))
 }
 
 fn traced<'span, S: Subscriber + for<'any> LookupSpan<'any>>(
@@ -86,10 +86,10 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for TraceLayer {
     fn on_new_span(&self, given: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = traced(id, &context) else { return };
         let part = match span.parent().and_then(|parent| within(&parent)) {
-            Some((trace, around)) => Part::within(trace, around, &self.ids, given),
+            Some((trace, around)) => OpenSpan::within(trace, around, &self.ids, given),
             None => {
                 let trace = Trace::begin(self.clock.now().into(), self.ids.new_trace_id());
-                Part::first(trace, &self.ids, given)
+                OpenSpan::first(trace, &self.ids, given)
             }
         };
         span.extensions_mut().insert(part);
@@ -97,15 +97,16 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for TraceLayer {
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = traced(id, &context) else { return };
-        if let Some(part) = span.extensions_mut().get_mut::<Part>() {
+        if let Some(part) = span.extensions_mut().get_mut::<OpenSpan>() {
             values.record(part);
         }
     }
 
     /// A span is closed after all spans within it, so the first span of a trace closes last.
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let part = traced(&id, &context).and_then(|span| span.extensions_mut().remove::<Part>());
-        part.into_iter().flat_map(Part::end).for_each(&self.taker);
+        let part =
+            traced(&id, &context).and_then(|span| span.extensions_mut().remove::<OpenSpan>());
+        part.into_iter().flat_map(OpenSpan::end).for_each(&self.taker);
     }
 }
 

@@ -60,14 +60,14 @@ impl Trace {
 }
 
 /// A span of a trace, until it ends.
-pub(crate) struct Part {
+pub(crate) struct OpenSpan {
     trace: Arc<Trace>,
     span: SpanData,
     ended: bool,
     awaited: bool,
 }
 
-impl Part {
+impl OpenSpan {
     pub(crate) fn first(trace: Arc<Trace>, ids: &dyn IdGenerator, given: &Attributes<'_>) -> Self {
         let part = Self::within(trace, SpanId::INVALID, ids, given);
         if !part.awaited {
@@ -159,7 +159,7 @@ fn kind(word: &str) -> SpanKind {
     }
 }
 
-impl Visit for Part {
+impl Visit for OpenSpan {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "otel.name" => self.span.name = Cow::Owned(value.to_owned()),

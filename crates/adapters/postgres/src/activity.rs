@@ -4,7 +4,7 @@ use crate::PostgresStore;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use dwar_kernel::{OtpId, ProjectMode, StoreError, TallyId};
+use dwar_kernel::{OtpId, ProjectMode, RecorderId, StoreError};
 use dwar_otp::RefusedSends;
 use dwar_sql::schema::otps;
 use dwar_sql::schema::refused_sends::{self, count};
@@ -22,17 +22,17 @@ const ROWS: usize = 1_000;
 /// ones.
 pub(crate) fn newest_rows(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     failed: bool,
     before: Option<OtpId>,
     limit: u32,
 ) -> QueryResult<Vec<OtpRow>> {
-    let mode = world.mode.as_str();
+    let mode = project_mode.mode.as_str();
     // The mode is a range and comes first in the order. With an equality the planner may walk the
     // primary key backwards through everything that other projects have sent since. The project is
     // not a range, because the walk would then go through all requests of the other mode.
     let mut wanted = otps::table
-        .filter(otps::project_id.eq(Id::from(world.project)))
+        .filter(otps::project_id.eq(Id::from(project_mode.project)))
         .filter(otps::mode.ge(mode))
         .filter(otps::mode.le(mode))
         .order((otps::mode.desc(), otps::id.desc()))
@@ -53,14 +53,14 @@ impl PostgresStore {
     /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
-        tally: TallyId,
+        usage_recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
         for counts in counts.chunks(ROWS) {
             let counts = counts.to_vec();
             self.write_one("otp.count", move |conn| {
                 diesel::insert_into(refused_sends::table)
-                    .values(RefusedRow::all(tally, counts.clone()))
+                    .values(RefusedRow::all(usage_recorder, counts.clone()))
                     .on_conflict(refused_sends::table.primary_key())
                     .do_update()
                     .set(count.eq(greatest(count, diesel::upsert::excluded(count))))

@@ -9,19 +9,19 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Nullable};
 use dwar_kernel::{Digest, SessionId, StoreError};
 use dwar_project::Caller;
-use dwar_session::Sought;
-use dwar_sql::{CallerRow, Id, SoughtRow};
+use dwar_session::KeyAndSession;
+use dwar_sql::{CallerRow, Id, KeyAndSessionRow};
 
 /// Looks up the key with this digest and its project.
-pub(crate) struct CallerOf(pub(crate) Digest);
+pub(crate) struct KeyLookUp(pub(crate) Digest);
 
 /// Looks up the key with this digest, and the session of this id if the key may see it.
-pub(crate) struct SoughtWith {
+pub(crate) struct KeyAndSessionLookUp {
     pub(crate) key: Digest,
     pub(crate) session: Option<SessionId>,
 }
 
-impl Question for CallerOf {
+impl Question for KeyLookUp {
     const NAME: &'static str = "caller";
     type Found = Caller;
 
@@ -32,14 +32,18 @@ impl Question for CallerOf {
     }
 }
 
-impl Question for SoughtWith {
+impl Question for KeyAndSessionLookUp {
     const NAME: &'static str = "caller";
-    type Found = Sought;
+    type Found = KeyAndSession;
 
-    fn answers(asked: &[&Self], conn: &mut PgConnection) -> Result<Vec<Answer<Sought>>, Failure> {
+    fn answers(
+        asked: &[&Self],
+        conn: &mut PgConnection,
+    ) -> Result<Vec<Answer<KeyAndSession>>, Failure> {
         let keys = asked.iter().map(|asked| asked.key.0.as_slice()).collect();
         let sessions = asked.iter().map(|asked| asked.session.map(Id::from)).collect();
-        let rows = Sessions { keys, sessions, columns: SoughtRow::as_select() }.load(conn)?;
+        let rows =
+            Sessions { keys, sessions, columns: KeyAndSessionRow::as_select() }.load(conn)?;
         Ok(in_order(asked.len(), rows))
     }
 }
@@ -88,7 +92,7 @@ impl QueryFragment<Pg> for Callers<'_> {
 struct Sessions<'asked> {
     keys: Vec<&'asked [u8]>,
     sessions: Vec<Option<Id>>,
-    columns: AsSelect<SoughtRow, Pg>,
+    columns: AsSelect<KeyAndSessionRow, Pg>,
 }
 
 impl QueryFragment<Pg> for Sessions<'_> {
@@ -130,4 +134,4 @@ macro_rules! prepared_once {
 }
 
 prepared_once!(Callers of CallerRow);
-prepared_once!(Sessions of SoughtRow);
+prepared_once!(Sessions of KeyAndSessionRow);

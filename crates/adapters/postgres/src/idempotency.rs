@@ -4,14 +4,16 @@ use crate::connection::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
-use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_otp::idempotency::{
+    IdempotencyDecision, IdempotencyRecord, IdempotencySlot, IdempotencyStore, Lifetimes,
+};
 use dwar_sql::schema::idempotency_records::{self, dsl};
 use dwar_sql::{At, RecordRow, slot_key, statement, unanswered};
 
 /// Most attempts when a slot disappears between the read and the lock.
 const TRIES: u32 = 5;
 
-/// Takes a slot that is free, or whose holder has lost it according to `Record::judge`.
+/// Takes a slot that is free, or whose holder has lost it according to `IdempotencyRecord::judge`.
 const TAKE: &str = "
 INSERT INTO idempotency_records AS held
        (project_id, mode, route, key_digest, fingerprint, phone_index, began_at)
@@ -27,19 +29,19 @@ SELECT project_id, mode, route, key_digest, fingerprint, phone_index, began_at F
 impl IdempotencyStore for PostgresStore {
     async fn begin(
         &self,
-        slot: Slot,
-        record: Record,
+        slot: IdempotencySlot,
+        record: IdempotencyRecord,
         lifetimes: Lifetimes,
-    ) -> Result<Beginning, StoreError> {
+    ) -> Result<IdempotencyDecision, StoreError> {
         let mut again = false;
-        self.of(slot.world.project)
+        self.of(slot.project_mode.project)
             .write_one("otp.begin", move |conn| {
                 let again = std::mem::replace(&mut again, true);
                 for _ in 0..TRIES {
                     match take(conn, &slot, &record, lifetimes)? {
                         // This request itself may have taken the slot before the connection was
                         // lost.
-                        Some(Beginning::Running) if again => {
+                        Some(IdempotencyDecision::Running) if again => {
                             return Err(unavailable("who holds a slot is not known").into());
                         }
                         Some(beginning) => return Ok(beginning),
@@ -53,11 +55,11 @@ impl IdempotencyStore for PostgresStore {
 
     async fn complete(
         &self,
-        slot: Slot,
+        slot: IdempotencySlot,
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.of(slot.world.project)
+        self.of(slot.project_mode.project)
             .write_one("otp.complete", move |conn| {
                 let answered = dsl::answer.eq(answer.0.as_slice());
                 statement::update(unanswered!(slot, began_at), answered).execute(conn)?;
@@ -66,8 +68,8 @@ impl IdempotencyStore for PostgresStore {
             .await
     }
 
-    async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.of(slot.world.project)
+    async fn abandon(&self, slot: IdempotencySlot, began_at: Timestamp) -> Result<(), StoreError> {
+        self.of(slot.project_mode.project)
             .write_one("otp.abandon", move |conn| {
                 diesel::delete(unanswered!(slot, began_at)).execute(conn)?;
                 Ok(())
@@ -84,10 +86,10 @@ impl IdempotencyStore for PostgresStore {
 /// just gone.
 fn take(
     conn: &mut PgConnection,
-    slot: &Slot,
-    record: &Record,
+    slot: &IdempotencySlot,
+    record: &IdempotencyRecord,
     lifetimes: Lifetimes,
-) -> Result<Option<Beginning>, Failure> {
+) -> Result<Option<IdempotencyDecision>, Failure> {
     let place @ (project, mode, route, key) = slot_key(slot);
     let statement = Statement::new(TAKE)
         .column(dsl::project_id, project)
@@ -100,7 +102,7 @@ fn take(
     let statement = given!(statement, idempotency_records of row, fingerprint phone_index began_at);
     // Waits for a transaction that is about to insert the same slot.
     if statement.execute(conn)? == 1 {
-        return Ok(Some(Beginning::Fresh));
+        return Ok(Some(IdempotencyDecision::Fresh));
     }
     let held: Option<RecordRow> = dsl::idempotency_records
         .find(place)

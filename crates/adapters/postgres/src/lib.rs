@@ -37,12 +37,12 @@ pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;
 pub use connection::url::PostgresUrl;
 
-use caller::{CallerOf, SoughtWith};
+use caller::{KeyAndSessionLookUp, KeyLookUp};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 
-use connection::link::{Epoch, Manager};
+use connection::link::{Epoch, LinkManager};
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
@@ -58,8 +58,8 @@ pub struct PostgresStore {
 }
 
 struct Shared {
-    callers: LookUps<CallerOf>,
-    seekers: LookUps<SoughtWith>,
+    callers: LookUps<KeyLookUp>,
+    seekers: LookUps<KeyAndSessionLookUp>,
     sends: ProjectQueue<SendStep>,
     reports: ProjectQueue<ReportStep>,
     guesses: ProjectQueue<GuessStep>,
@@ -78,7 +78,7 @@ impl PostgresStore {
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
         let (url, direct_url) = (settings.connection_url()?, settings.direct()?);
         let epochs = Arc::<Epoch>::default();
-        let manager = || Manager::new(url.clone(), Arc::clone(&epochs));
+        let manager = || LinkManager::new(url.clone(), Arc::clone(&epochs));
         let pool = Pool::new(&settings, manager());
         let instances = Arc::new(AtomicU32::new(1));
         let (doubts, all) = (pool.doubts(), Arc::clone(&instances));

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
-use dwar_ratelimit::{Grant, QuotaLeases, RequestKey, RequestScope, Share, Shares, Wish};
+use dwar_ratelimit::{
+    Grant, LeaseRequest, QuotaLeases, QuotaShare, QuotaShares, RequestKey, RequestScope,
+};
 use dwar_sql::{At, Id};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -44,9 +46,9 @@ const PUT: &str = ", put AS ( \
 impl QuotaLeases for PostgresStore {
     async fn exchange(
         &self,
-        wishes: Vec<(RequestKey, Wish)>,
+        requests: Vec<(RequestKey, LeaseRequest)>,
     ) -> Result<Vec<Option<Grant>>, StoreError> {
-        self.write_one("ratelimit.exchange", move |conn| exchange(conn, &wishes)).await
+        self.write_one("ratelimit.exchange", move |conn| exchange(conn, &requests)).await
     }
 
     async fn sweep_shares(&self) -> Result<u64, StoreError> {
@@ -70,21 +72,21 @@ impl QuotaLeases for PostgresStore {
 /// result.
 fn exchange(
     conn: &mut PgConnection,
-    wishes: &[(RequestKey, Wish)],
+    requests: &[(RequestKey, LeaseRequest)],
 ) -> Result<Vec<Option<Grant>>, Failure> {
-    let mut grants = vec![None; wishes.len()];
-    let mut open: Vec<usize> = (0..wishes.len()).collect();
+    let mut grants = vec![None; requests.len()];
+    let mut open: Vec<usize> = (0..requests.len()).collect();
     for _ in 0..TRIES {
         if open.is_empty() {
             return Ok(grants);
         }
-        let snapshots = read_snapshots(conn, open.iter().map(|number| wishes[*number].0))?;
+        let snapshots = read_snapshots(conn, open.iter().map(|number| requests[*number].0))?;
         let mut changes = Vec::new();
         for (number, ShareSnapshot { now, shares: seen }) in open.drain(..).zip(snapshots) {
-            let (key, wish) = &wishes[number];
+            let (key, lease_request) = &requests[number];
             let mut shares = read(*key, seen.as_deref())?;
             // A later request was granted before this one: nothing to write, and no answer.
-            let Some(grant) = shares.exchange(wish, now) else { continue };
+            let Some(grant) = shares.exchange(lease_request, now) else { continue };
             grants[number] = Some(grant);
             if seen.is_some() || !shares.as_slice().is_empty() {
                 let over_at = shares.over_at().unwrap_or(now);
@@ -124,7 +126,7 @@ struct ShareUpdate {
 }
 
 #[derive(QueryableByName)]
-struct Done {
+struct AffectedRows {
     #[diesel(sql_type = BigInt)]
     nr: i64,
 }
@@ -150,7 +152,7 @@ fn put(conn: &mut PgConnection, changes: &[ShareUpdate]) -> QueryResult<Vec<i64>
     let keys: Vec<Id> = changes.iter().map(|it| it.key.key.into()).collect();
     let seen: Vec<Option<&str>> = changes.iter().map(|it| it.seen.as_deref()).collect();
     let ends: Vec<At> = changes.iter().map(|it| it.over_at.into()).collect();
-    let done: Vec<Done> = Statement::new(PUT)
+    let done: Vec<AffectedRows> = Statement::new(PUT)
         .given::<Array<Id>, _>("keys", keys)
         .given::<Array<Text>, _>("scopes", each(|it| name(it.key.scope)))
         .given::<Array<Nullable<Text>>, _>("seen", seen)
@@ -162,7 +164,7 @@ fn put(conn: &mut PgConnection, changes: &[ShareUpdate]) -> QueryResult<Vec<i64>
 
 /// A share as stored; instants and durations in microseconds.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredShare {
     holder: String,
     number: u64,
     places: u32,
@@ -172,8 +174,8 @@ struct Stored {
     uses: Vec<u32>,
 }
 
-fn written(shares: &Shares) -> String {
-    let stored = |share: &Share| Stored {
+fn written(shares: &QuotaShares) -> String {
+    let stored = |share: &QuotaShare| StoredShare {
         holder: share.holder.to_string(),
         number: share.number,
         places: share.places,
@@ -182,25 +184,25 @@ fn written(shares: &Shares) -> String {
         window: u64::try_from(share.window.as_micros()).unwrap_or(u64::MAX),
         uses: share.uses.clone(),
     };
-    let stored: Vec<Stored> = shares.as_slice().iter().map(stored).collect();
+    let stored: Vec<StoredShare> = shares.as_slice().iter().map(stored).collect();
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn read(key: RequestKey, stored: Option<&str>) -> Result<Shares, StoreError> {
-    let Some(stored) = stored else { return Ok(Shares::default()) };
+fn read(key: RequestKey, stored: Option<&str>) -> Result<QuotaShares, StoreError> {
+    let Some(stored) = stored else { return Ok(QuotaShares::default()) };
     let read = || {
-        let stored: Vec<Stored> = serde_json::from_str(stored).ok()?;
+        let stored: Vec<StoredShare> = serde_json::from_str(stored).ok()?;
         stored.into_iter().map(share).collect::<Option<Vec<_>>>()
     };
     let row = || format!("{}, {}", key.key, name(key.scope));
     let inconsistent =
         || StoreError::Inconsistent { table: "quota_shares", column: "shares", row: row() };
-    read().map(Shares::new).ok_or_else(inconsistent)
+    read().map(QuotaShares::new).ok_or_else(inconsistent)
 }
 
-fn share(stored: Stored) -> Option<Share> {
+fn share(stored: StoredShare) -> Option<QuotaShare> {
     let holder: InstanceId = stored.holder.parse().ok()?;
-    Some(Share {
+    Some(QuotaShare {
         holder,
         number: stored.number,
         places: stored.places,

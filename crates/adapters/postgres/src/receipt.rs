@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_otp::{KeptReceipt, ReceiptReview, ReceiptRoom, ReceiptStore, UnknownReceipts};
 use dwar_sql::schema::receipts;
 use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible, readable};
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl ReceiptStore for PostgresStore {
         .await
     }
 
-    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
+    async fn review(&self, now: Timestamp, most: u32) -> Result<ReceiptReview, StoreError> {
         self.write("otp.review", move |conn| {
             let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
                 .bind::<At, _>(At::from(now))
@@ -139,7 +139,7 @@ impl ReceiptStore for PostgresStore {
                 .bind::<BigInt, _>(SWEEP_BATCH)
                 .execute(conn)?;
             let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
-            Ok(Reviewed { expired: number(over.len()), crowded_out: number(crowded_out) })
+            Ok(ReceiptReview { expired: number(over.len()), crowded_out: number(crowded_out) })
         })
         .await
     }

@@ -10,16 +10,16 @@ use dwar_sql::{Id, of_phone};
 #[async_trait]
 impl SendLimiter for PostgresStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.of(key.world.project)
+        self.of(key.project_mode.project)
             .read("ratelimit.log", move |conn| Ok(read_log(conn, &key)?.log))
             .await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.of(key.world.project)
+        self.of(key.project_mode.project)
             .write_one("ratelimit.forgive", move |conn| {
                 let phone = key.phone.0.as_slice();
-                let slot = of_phone!(send_slots of key.world, phone)
+                let slot = of_phone!(send_slots of key.project_mode, phone)
                     .filter(send_slots::send_id.eq(Id::from(send)));
                 let forgiven = send_slots::forgiven.eq(true);
                 diesel::update(slot).set(forgiven).execute(conn)?;

@@ -34,7 +34,7 @@ type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
 
 /// Reads the log by which a send is judged, in one statement.
 pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
-    let (mode, phone) = (key.world.mode.as_str(), key.phone.0.to_vec());
+    let (mode, phone) = (key.project_mode.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id
         .eq(projects::id)
         .and(guess_budgets::mode.eq(mode))
@@ -44,7 +44,7 @@ pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnap
         .and(send_slots::mode.eq(mode))
         .and(send_slots::phone_index.eq(phone));
     let rows: Vec<LogRow> = projects::table
-        .find(Id::from(key.world.project))
+        .find(Id::from(key.project_mode.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
         .order(send_slots::taken_at)

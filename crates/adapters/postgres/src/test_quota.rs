@@ -8,7 +8,7 @@ use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, counted_as_test, kept_in};
 
 #[derive(Clone, Copy)]
-struct Kind {
+struct RecordKind {
     table: &'static str,
     /// The column of the record's age; `TABLE_of_tests` is ordered by it and then by `key` within a
     /// project.
@@ -19,7 +19,7 @@ struct Kind {
     counted: &'static str,
 }
 
-const fn kind(record: TestRecord) -> Kind {
+const fn kind(record: TestRecord) -> RecordKind {
     let (table, at) = kept_in(record);
     let (key, key_type) = match record {
         TestRecord::Request | TestRecord::Session | TestRecord::Identity => ("id", "uuid"),
@@ -27,12 +27,12 @@ const fn kind(record: TestRecord) -> Kind {
         TestRecord::Place => ("send_id", "uuid"),
         TestRecord::Event => ("id", "text"),
     };
-    Kind { table, at, key, key_type, counted: counted_as_test(record) }
+    RecordKind { table, at, key, key_type, counted: counted_as_test(record) }
 }
 
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
-struct Edge {
+struct QuotaBoundary {
     #[diesel(sql_type = Id)]
     project: Id,
     #[diesel(sql_type = At)]
@@ -41,9 +41,9 @@ struct Edge {
     key: String,
 }
 
-impl Kind {
+impl RecordKind {
     /// Walks as many index entries of each project as the quota keeps.
-    fn edges(self, conn: &mut PgConnection, kept: u32) -> QueryResult<Vec<Edge>> {
+    fn edges(self, conn: &mut PgConnection, kept: u32) -> QueryResult<Vec<QuotaBoundary>> {
         let Self { table, at, key, counted, .. } = self;
         let query = format!(
             "SELECT projects.id AS project, edge.at, edge.key FROM projects CROSS JOIN LATERAL (\
@@ -58,7 +58,7 @@ impl Kind {
     fn drop_some(
         self,
         conn: &mut PgConnection,
-        edge: &Edge,
+        edge: &QuotaBoundary,
         until: Option<Timestamp>,
     ) -> QueryResult<usize> {
         let Self { table, at, key, key_type, counted } = self;

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallets};
 use dwar_sql::{EntryRow, Id, WalletRow, balance};
-use dwar_wallet::{Balance, Impossible, Movement, Paise, Wallet};
+use dwar_wallet::{Balance, ImpossibleBalance, Movement, Paise, Wallet};
 
 /// Applies a rule to a project's wallet under its lock, and stores the result.
 pub(crate) fn apply<T>(
@@ -15,7 +15,7 @@ pub(crate) fn apply<T>(
     mut rule: impl FnMut(
         &mut PgConnection,
         &mut Wallet,
-    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
+    ) -> Result<Result<Movement<T>, ImpossibleBalance>, Failure>,
 ) -> Result<T, Failure> {
     loop {
         // Not a join, because the project's row must not be locked.

@@ -2,7 +2,7 @@ use crate::activity::newest_rows;
 use crate::dialect::{Conn, Failure, Store, snapshot};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, RecorderId, StoreError, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::{otp_attempts, otps, refused_sends};
 use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, RefusedSumRow, of_phone, with_attempts};
@@ -11,15 +11,15 @@ use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, RefusedSumRow, of_phone, 
 impl OtpHistory for Store {
     async fn newest(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         failed: bool,
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .scan("otp.newest", move |conn| {
                 snapshot(conn, |conn| {
-                    let rows = newest_rows(conn, world, failed, before, limit)?;
+                    let rows = newest_rows(conn, project_mode, failed, before, limit)?;
                     whole(conn, rows)
                 })
             })
@@ -28,14 +28,14 @@ impl OtpHistory for Store {
 
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .scan("otp.of_phone", move |conn| {
                 snapshot(conn, |conn| {
-                    let rows = of_phone!(otps of world, phone.0.as_slice())
+                    let rows = of_phone!(otps of project_mode, phone.0.as_slice())
                         .order(otps::id.desc())
                         .limit(limit.into())
                         .select(OtpRow::as_select())
@@ -59,19 +59,23 @@ fn whole(conn: &mut Conn, rows: Vec<OtpRow>) -> Result<Vec<Otp>, Failure> {
 
 #[async_trait]
 impl RefusalStore for Store {
-    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError> {
-        self.count_refused(tally, counts).await
+    async fn count(
+        &self,
+        usage_recorder: RecorderId,
+        counts: Vec<RefusedSends>,
+    ) -> Result<(), StoreError> {
+        self.count_refused(usage_recorder, counts).await
     }
 
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .scan("otp.of_phone", move |conn| {
-                let rows = of_phone!(refused_sends of world, phone.0.as_slice())
+                let rows = of_phone!(refused_sends of project_mode, phone.0.as_slice())
                     .order(refused_sends::minute.desc())
                     .limit(limit.into())
                     .select(RefusedRow::as_select())

@@ -41,7 +41,7 @@ impl AdminTokenStore for Store {
         .await
     }
 
-    async fn note_token(
+    async fn record_token_use(
         &self,
         token: AdminTokenId,
         from: Option<IpAddr>,

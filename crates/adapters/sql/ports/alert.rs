@@ -1,14 +1,20 @@
 use crate::dialect::{Store, take};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_activity::installation::{AlertChanges, AlertStore, OpenAlert, Reported, Trouble};
+use dwar_activity::installation::{
+    AlertChanges, AlertStore, InstanceTrouble, OpenAlert, ReportedTrouble,
+};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_sql::schema::{alerts, instance_troubles, instances};
 use dwar_sql::{AlertRow, At, Id, Lock, TroubleRow, legible, read_each};
 
 #[async_trait]
 impl AlertStore for Store {
-    async fn report(&self, instance: InstanceId, troubles: Vec<Trouble>) -> Result<(), StoreError> {
+    async fn report(
+        &self,
+        instance: InstanceId,
+        troubles: Vec<InstanceTrouble>,
+    ) -> Result<(), StoreError> {
         let id = Id::from(instance);
         let work = self.changing_no_look_up();
         work.write("installation.report", move |conn| {
@@ -27,7 +33,7 @@ impl AlertStore for Store {
         .await
     }
 
-    async fn reported(&self, since: Timestamp) -> Result<Vec<Reported>, StoreError> {
+    async fn reported(&self, since: Timestamp) -> Result<Vec<ReportedTrouble>, StoreError> {
         self.scan("installation.reported", move |conn| {
             let rows: Vec<(TroubleRow, String)> = instance_troubles::table
                 .inner_join(instances::table)

@@ -68,11 +68,11 @@ impl CallLog for Store {
         endpoint: EndpointId,
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.of(event.world.project)
+        self.of(event.project_mode.project)
             .write("event.address", move |conn| {
                 let known = webhook_endpoints::table
                     .find(Id::from(endpoint))
-                    .filter(webhook_endpoints::project_id.eq(Id::from(event.world.project)))
+                    .filter(webhook_endpoints::project_id.eq(Id::from(event.project_mode.project)))
                     .select(webhook_endpoints::id);
                 let known: Option<Id> = for_key_share!(known).first(conn).optional()?;
                 let Some(known) = known else { return Ok(false) };

@@ -6,8 +6,8 @@ use crate::event::told::{drop_told, lock_events};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_event::{
-    CALL_LEASE, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff,
-    latest_due,
+    CALL_LEASE, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret,
+    SwitchOffPolicy, latest_due,
 };
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
@@ -129,7 +129,7 @@ impl EventStore for Store {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.of(event.world.project)
+        self.of(event.project_mode.project)
             .changing_no_look_up()
             .write("event.record", move |conn| record(conn, &event))
             .await
@@ -139,7 +139,7 @@ impl EventStore for Store {
         &self,
         now: Timestamp,
         lease: Duration,
-        room: Room,
+        room: ClaimCapacity,
     ) -> Result<Vec<Dispatch>, StoreError> {
         self.changing_no_look_up()
             .write("event.claim_due", move |conn| claim(conn, now, lease, &room))
@@ -180,7 +180,7 @@ impl EventStore for Store {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOff>,
+        switch_off: Option<SwitchOffPolicy>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.changing_no_look_up()
             .write("event.failed", move |conn| {
@@ -210,7 +210,7 @@ impl EventStore for Store {
             .await
     }
 
-    async fn drop_untold(&self) -> Result<u64, StoreError> {
+    async fn drop_undelivered(&self) -> Result<u64, StoreError> {
         self.drop_untold_events().await
     }
 }

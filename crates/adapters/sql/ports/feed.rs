@@ -12,11 +12,13 @@ use dwar_sql::{FeedStateRow, Id, OldestRow, Row};
 impl EventFeed for Store {
     async fn read_feed(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         after: FeedPosition,
         limit: FeedLimit,
     ) -> Result<FeedSlice, StoreError> {
-        self.of(world.project).scan("feed.read", move |conn| slice(conn, world, after, limit)).await
+        self.of(project_mode.project)
+            .scan("feed.read", move |conn| slice(conn, project_mode, after, limit))
+            .await
     }
 
     async fn trim_feeds(&self, bound: FeedBound, before: Timestamp) -> Result<u64, StoreError> {
@@ -48,7 +50,7 @@ impl EventFeed for Store {
 }
 
 /// The result of one turn of a sweep of a feed.
-pub(crate) struct Trimmed {
+pub(crate) struct TrimTurn {
     /// Number of events that the turn examined; fewer than a batch means that it was the last turn.
     pub(crate) taken: usize,
     pub(crate) gone: usize,
@@ -58,16 +60,16 @@ pub(crate) struct Trimmed {
 /// limit from the feed.
 pub(crate) fn trim_some(
     conn: &mut Conn,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     bound: u32,
     before: Timestamp,
-) -> Result<Trimmed, Failure> {
-    let mut state = lock_state(conn, world)?;
-    let new = newer(conn, world, state.counted()?, SWEEP_BATCH)?;
+) -> Result<TrimTurn, Failure> {
+    let mut state = lock_state(conn, project_mode)?;
+    let new = newer(conn, project_mode, state.counted()?, SWEEP_BATCH)?;
     if let Some(last) = new.last() {
         state.count(new.len(), last.position()?);
     }
-    let rows = oldest(conn, world, state.counted()?, SWEEP_BATCH)?;
+    let rows = oldest(conn, project_mode, state.counted()?, SWEEP_BATCH)?;
     let times: Vec<Timestamp> = rows.iter().map(OldestRow::happened_at).collect();
     let kept = u64::try_from(state.kept).unwrap_or_default();
     let gone = &rows[..leaving(kept, bound, &times, before)];
@@ -79,17 +81,20 @@ pub(crate) fn trim_some(
         let known = event_feeds::table.find((state.project_id, state.mode.clone()));
         diesel::update(known).set(&state).execute(conn)?;
     }
-    Ok(Trimmed { taken: new.len().max(gone.len()), gone: gone.len() })
+    Ok(TrimTurn { taken: new.len().max(gone.len()), gone: gone.len() })
 }
 
 /// The counters of the feed, locked against other sweeps.
-fn lock_state(conn: &mut Conn, world: ProjectMode) -> Result<FeedStateRow, Failure> {
-    let of = || event_feeds::table.find((Id::from(world.project), world.mode.as_str().to_owned()));
+fn lock_state(conn: &mut Conn, project_mode: ProjectMode) -> Result<FeedStateRow, Failure> {
+    let of = || {
+        event_feeds::table
+            .find((Id::from(project_mode.project), project_mode.mode.as_str().to_owned()))
+    };
     let known = for_update!(of().select(FeedStateRow::as_select()));
     if let Some(known) = known.first(conn).optional()? {
         return Ok(known);
     }
-    let new = FeedStateRow::new(world);
+    let new = FeedStateRow::new(project_mode);
     diesel::insert_into(event_feeds::table).values(new).on_conflict_do_nothing().execute(conn)?;
     Ok(for_update!(of().select(FeedStateRow::as_select())).first(conn)?)
 }

@@ -6,12 +6,13 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{
-    Chunk, Figure, FiguresStore, Grain, Progress, Refused, Sent, Span, Tenure, Traffic, Window,
+    Figure, FigureChunk, FigureSpan, FiguresLease, FiguresStore, Grain, Interval, Progress,
+    RefusalFigure, RequestFacts, Traffic,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_sql::schema::{figures, figures_tenure, refused_sends};
 use dwar_sql::{
-    At, FigureRow, Id, RefusedSumRow, Row, SentRow, TenureRow, TrafficRow, legible, read_all,
+    At, FigureRow, FiguresLeaseRow, Id, RefusedSumRow, Row, SentRow, TrafficRow, legible, read_all,
     read_each, read_one, requests,
 };
 use std::collections::BTreeMap;
@@ -20,24 +21,24 @@ use std::time::Duration;
 /// No step waits for the disk, because figures that a loss of power undoes are counted again.
 #[async_trait]
 impl FiguresStore for Store {
-    async fn lead(
+    async fn acquire_lease(
         &self,
         keeper: KeeperId,
         now: Timestamp,
         lease: Duration,
     ) -> Result<Option<Progress>, StoreError> {
         self.steps_ahead_of_disk("activity.lead", move |conn| {
-            step(conn, |tenure| tenure.lead(keeper, now, lease))
+            step(conn, |figures_lease| figures_lease.acquire_lease(keeper, now, lease))
         })
         .await
     }
 
     async fn sent(
         &self,
-        window: Window,
+        window: Interval,
         last: Option<OtpId>,
         limit: u32,
-    ) -> Result<Vec<Sent>, StoreError> {
+    ) -> Result<Vec<RequestFacts>, StoreError> {
         let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
         self.scan("activity.sent", move |conn| {
             before_reading(conn)?;
@@ -62,7 +63,7 @@ impl FiguresStore for Store {
         .await
     }
 
-    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError> {
+    async fn refused(&self, window: Interval) -> Result<Vec<RefusalFigure>, StoreError> {
         self.scan("activity.refused", move |conn| {
             let within = |from: At, until: At| {
                 let since = refused_sends::table.filter(refused_sends::minute.ge(from));
@@ -87,9 +88,10 @@ impl FiguresStore for Store {
         .await
     }
 
-    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+    async fn replace(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError> {
         self.steps_ahead_of_disk("activity.replace", move |conn| {
-            let replaces = step(conn, |tenure| tenure.may_replace(keeper, chunk.window))?;
+            let replaces =
+                step(conn, |figures_lease| figures_lease.may_replace(keeper, chunk.window))?;
             if replaces {
                 put(conn, &chunk)?;
             }
@@ -98,9 +100,9 @@ impl FiguresStore for Store {
         .await
     }
 
-    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
+    async fn settle(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError> {
         self.steps_ahead_of_disk("activity.settle", move |conn| {
-            let settles = step(conn, |tenure| tenure.settle(keeper, chunk.window))?;
+            let settles = step(conn, |figures_lease| figures_lease.settle(keeper, chunk.window))?;
             if settles {
                 roll_up(conn, &chunk)?;
                 put(conn, &chunk)?;
@@ -112,7 +114,7 @@ impl FiguresStore for Store {
 
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError> {
         self.steps_ahead_of_disk("activity.refreshed", move |conn| {
-            step(conn, |tenure| tenure.refresh(keeper, as_of))
+            step(conn, |figures_lease| figures_lease.refresh(keeper, as_of))
         })
         .await
     }
@@ -120,7 +122,7 @@ impl FiguresStore for Store {
     async fn progress(&self) -> Result<Progress, StoreError> {
         self.read("activity.progress", |conn| {
             let row = figures_tenure::table.find(1);
-            let found: Option<Tenure> = read_one!(TenureRow of row, conn);
+            let found: Option<FiguresLease> = read_one!(FiguresLeaseRow of row, conn);
             Ok(found.unwrap_or_default().progress)
         })
         .await
@@ -128,16 +130,16 @@ impl FiguresStore for Store {
 
     async fn figures(
         &self,
-        world: ProjectMode,
-        spans: Vec<Span>,
+        project_mode: ProjectMode,
+        spans: Vec<FigureSpan>,
     ) -> Result<Vec<Figure>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .scan("activity.figures", move |conn| {
                 let mut found = Vec::new();
-                for Span { grain, window } in &spans {
+                for FigureSpan { grain, window } in &spans {
                     let query = figures::table
-                        .filter(figures::project_id.eq(Id::from(world.project)))
-                        .filter(figures::mode.eq(world.mode.as_str()))
+                        .filter(figures::project_id.eq(Id::from(project_mode.project)))
+                        .filter(figures::mode.eq(project_mode.mode.as_str()))
                         .filter(figures::grain.eq(grain.as_str()))
                         .filter(figures::began_at.ge(At::from(window.from)))
                         .filter(figures::began_at.lt(At::from(window.until)));
@@ -152,12 +154,12 @@ impl FiguresStore for Store {
         &self,
         projects: Vec<ProjectId>,
         mode: KeyMode,
-        spans: Vec<Span>,
+        spans: Vec<FigureSpan>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
         self.scan("activity.traffic", move |conn| {
             let ids: Vec<_> = projects.iter().copied().map(Id::from).collect();
             let mut sums: BTreeMap<ProjectId, Traffic> = BTreeMap::new();
-            for Span { grain, window } in &spans {
+            for FigureSpan { grain, window } in &spans {
                 let rows: Vec<TrafficRow> = figures::table
                     .filter(figures::project_id.eq_any(&ids))
                     .filter(figures::mode.eq(mode.as_str()))
@@ -205,23 +207,23 @@ fn sum(column: &str) -> SqlLiteral<BigInt> {
     sql(&format!("CAST(sum({column}) AS bigint)"))
 }
 
-/// Applies a rule to the only row of the tenure, under its lock, and stores the change.
-fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut Tenure) -> T) -> Result<T, Failure> {
+/// Applies a rule to the only row of the lease, under its lock, and stores the change.
+fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut FiguresLease) -> T) -> Result<T, Failure> {
     let row = for_update!(figures_tenure::table.find(1));
-    let found: Option<Tenure> = read_one!(TenureRow of row, conn);
+    let found: Option<FiguresLease> = read_one!(FiguresLeaseRow of row, conn);
     let before = found.unwrap_or_default();
     let mut after = before;
     let outcome = rule(&mut after);
     if after != before {
         let row = figures_tenure::table.find(1);
-        diesel::update(row).set(TenureRow::from(&after)).execute(conn)?;
+        diesel::update(row).set(FiguresLeaseRow::from(&after)).execute(conn)?;
     }
     Ok(outcome)
 }
 
 /// Replaces the stored figures of the chunk's minutes.
-fn put(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
-    let Window { from, until } = chunk.window;
+fn put(conn: &mut Conn, chunk: &FigureChunk) -> Result<(), Failure> {
+    let Interval { from, until } = chunk.window;
     let old = figures::table
         .filter(figures::grain.eq(Grain::Minute.as_str()))
         .filter(figures::began_at.ge(At::from(from)))
@@ -231,7 +233,7 @@ fn put(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
 }
 
 /// Adds a chunk to the figures of its hour and its day.
-fn roll_up(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
+fn roll_up(conn: &mut Conn, chunk: &FigureChunk) -> Result<(), Failure> {
     let projects: Vec<_> = chunk.projects().into_iter().map(Id::from).collect();
     let mut present: Vec<Figure> = Vec::new();
     for (grain, began) in chunk.parents() {

@@ -9,12 +9,14 @@ use dwar_sql::{At, CallerRow, ChangedHook, HookRow, Id, read_all};
 #[async_trait]
 impl HookStore for Store {
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
-        self.of(hook.world.project)
+        self.of(hook.project_mode.project)
             .write("project.add_hook", move |conn| {
                 // A concurrent insert waits here and then counts this hook too.
-                let owner = projects::table.find(Id::from(hook.world.project)).select(projects::id);
+                let owner =
+                    projects::table.find(Id::from(hook.project_mode.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
-                let own = hooks::table.filter(hooks::project_id.eq(Id::from(hook.world.project)));
+                let own =
+                    hooks::table.filter(hooks::project_id.eq(Id::from(hook.project_mode.project)));
                 let there: i64 = own.count().get_result(conn)?;
                 if there >= Hook::MOST as i64 {
                     return Ok(false);

@@ -12,12 +12,12 @@ use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_o
 impl IdentityStore for Store {
     async fn find(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .read("identity.find", move |conn| {
-                let query = in_world!(identities of world, id);
+                let query = in_world!(identities of project_mode, id);
                 Ok(read_one!(IdentityRow of query, conn))
             })
             .await
@@ -25,12 +25,12 @@ impl IdentityStore for Store {
 
     async fn find_by_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .read("identity.find_by_phone", move |conn| {
-                let query = of_phone!(identities of world, phone.0.as_slice());
+                let query = of_phone!(identities of project_mode, phone.0.as_slice());
                 Ok(read_one!(IdentityRow of query, conn))
             })
             .await
@@ -38,22 +38,22 @@ impl IdentityStore for Store {
 
     async fn erase(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .write("identity.erase", move |conn| {
-                let phone: Option<Vec<u8>> = in_world!(identities of world, id)
+                let phone: Option<Vec<u8>> = in_world!(identities of project_mode, id)
                     .select(identities::phone_index)
                     .get_result(conn)
                     .optional()?;
                 let Some(phone) = phone else { return Ok(None) };
                 // Locks codes before identities, as a login does; no new code can appear.
                 hold_sends(conn, &phone)?;
-                let codes = of_phone!(otps of world, phone.as_slice()).order(otps::id);
+                let codes = of_phone!(otps of project_mode, phone.as_slice()).order(otps::id);
                 for_update!(codes.select(otps::id)).load::<Id>(conn)?;
-                let identity = in_world!(identities of world, id).select(identities::id);
+                let identity = in_world!(identities of project_mode, id).select(identities::id);
                 let known: Option<Id> = for_update!(identity).get_result(conn).optional()?;
                 if known.is_none() {
                     return Ok(None);
@@ -70,8 +70,8 @@ impl IdentityStore for Store {
                 diesel::delete(identities::table.find(Id::from(id))).execute(conn)?;
                 let erased = Erased { sessions_revoked };
                 // Endpoints are locked before the phone's own events.
-                event::record(conn, &erased.event(world, id, now))?;
-                erase_traces(conn, world, &phone)?;
+                event::record(conn, &erased.event(project_mode, id, now))?;
+                erase_traces(conn, project_mode, &phone)?;
                 Ok(Some(erased))
             })
             .await
@@ -79,15 +79,15 @@ impl IdentityStore for Store {
 }
 
 /// Deletes the other records of the phone. The schema deletes attempts with their code.
-fn erase_traces(conn: &mut Conn, world: ProjectMode, phone: &[u8]) -> QueryResult<()> {
-    diesel::delete(of_phone!(otps of world, phone)).execute(conn)?;
+fn erase_traces(conn: &mut Conn, project_mode: ProjectMode, phone: &[u8]) -> QueryResult<()> {
+    diesel::delete(of_phone!(otps of project_mode, phone)).execute(conn)?;
     // From here on no request exists that could record another event.
-    event::forget_phone(conn, world, phone)?;
+    event::forget_phone(conn, project_mode, phone)?;
     // The inbox has no mode. The same phone has another index in the other mode.
     let messages = sandbox_messages::table
-        .filter(sandbox_messages::project_id.eq(Id::from(world.project)))
+        .filter(sandbox_messages::project_id.eq(Id::from(project_mode.project)))
         .filter(sandbox_messages::phone_index.eq(phone));
     diesel::delete(messages).execute(conn)?;
-    diesel::delete(of_phone!(idempotency_records of world, phone)).execute(conn)?;
+    diesel::delete(of_phone!(idempotency_records of project_mode, phone)).execute(conn)?;
     Ok(())
 }

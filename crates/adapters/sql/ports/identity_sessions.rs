@@ -14,14 +14,14 @@ const TURN: u16 = 100;
 impl IdentitySessions for Store {
     async fn of_identity(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .scan("session.of_identity", move |conn| {
-                let query = sessions_of!(Backend, world, identity, after, limit);
+                let query = sessions_of!(Backend, project_mode, identity, after, limit);
                 Ok(read_all!(SessionRow of query, conn))
             })
             .await
@@ -29,27 +29,28 @@ impl IdentitySessions for Store {
 
     async fn end_one(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.end_session(world, identity, session, now).await
+        self.end_session(project_mode, identity, session, now).await
     }
 
     async fn end_all(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let mut ended = 0;
         loop {
             let one = self
-                .of(world.project)
+                .of(project_mode.project)
                 .write("session.end_all", move |conn| {
                     // From here on no session of the identity can start.
-                    let known = in_world!(identities of world, identity).select(identities::id);
+                    let known =
+                        in_world!(identities of project_mode, identity).select(identities::id);
                     let known: Option<Id> = for_update!(known).get_result(conn).optional()?;
                     if known.is_none() {
                         return Ok(0);

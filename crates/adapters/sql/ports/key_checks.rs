@@ -3,7 +3,7 @@
 use crate::dialect::{Conn, Failure};
 use diesel::dsl::{exists, max, select};
 use diesel::prelude::*;
-use dwar_activity::installation::{Found, KnownKeys, NewKeys};
+use dwar_activity::installation::{KnownKeys, NewKeys, StoredKeys};
 use dwar_kernel::Digest;
 use dwar_sql::Row;
 use dwar_sql::schema::{admin_tokens, key_checks, operators, projects, signing_keys};
@@ -13,13 +13,13 @@ const LOOKUP: &str = "lookup";
 
 /// Reads the record of the keys that this database belongs to, as far as its schema, without these
 /// migrations, has it.
-pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<Found, Failure> {
+pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<StoredKeys, Failure> {
     if dwar_sql::lacks_all(lacking) {
-        return Ok(Found { is_empty: true, ..Found::default() });
+        return Ok(StoredKeys { is_empty: true, ..StoredKeys::default() });
     }
     let known = known(conn)?;
     let is_empty = known.masters.is_empty() && is_empty(conn)?;
-    Ok(Found { is_empty, known })
+    Ok(StoredKeys { is_empty, known })
 }
 
 /// Records the keys that are used from now on.

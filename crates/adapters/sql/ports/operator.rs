@@ -3,14 +3,14 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
 use dwar_operator::{
-    Admission, Attempt, Count, EndSessions, Link, Operator, OperatorChange, OperatorName,
-    OperatorSession, OperatorStore, PasswordHash, Proof, Standing,
+    Attempt, AttemptAdmission, EndSessions, FailureCounter, FailureKey, OneTimeLink, Operator,
+    OperatorChange, OperatorName, OperatorSession, OperatorStore, PasswordHash, SignInProof,
 };
 use dwar_sql::schema::{
     operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
 };
 use dwar_sql::{
-    At, Id, LinkRow, Lock, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_each,
+    At, FailureCounterRow, Id, LinkRow, Lock, OperatorRow, OperatorSessionRow, read_all, read_each,
     read_one,
 };
 use std::time::Duration;
@@ -19,11 +19,15 @@ use std::time::Duration;
 /// reads it again under that lock.
 #[async_trait]
 impl OperatorStore for Store {
-    async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+    async fn invite(&self, operator: Operator, link: OneTimeLink) -> Result<bool, StoreError> {
         self.write("operator.invite", move |conn| add(conn, &operator, &link)).await
     }
 
-    async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
+    async fn invite_first(
+        &self,
+        operator: Operator,
+        link: OneTimeLink,
+    ) -> Result<bool, StoreError> {
         self.write("operator.invite_first", move |conn| {
             take(conn, Lock::FirstOperator)?;
             let any = operators::table.select(operators::id);
@@ -78,7 +82,7 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError> {
+    async fn reset(&self, operator: OperatorId, link: OneTimeLink) -> Result<bool, StoreError> {
         self.write("operator.reset", move |conn| {
             let Some(mut known) = lock(conn, operator)? else { return Ok(false) };
             known.reset();
@@ -105,7 +109,7 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError> {
+    async fn link(&self, link: Digest) -> Result<Option<(OneTimeLink, Operator)>, StoreError> {
         self.read("operator.link", move |conn| {
             let found = operator_links::table
                 .inner_join(operators::table)
@@ -119,14 +123,14 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn links(&self) -> Result<Vec<Link>, StoreError> {
+    async fn links(&self) -> Result<Vec<OneTimeLink>, StoreError> {
         self.scan("operator.links", move |conn| {
             Ok(read_each!(LinkRow of operator_links::table, conn))
         })
         .await
     }
 
-    async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {
+    async fn renew_link(&self, link: OneTimeLink) -> Result<bool, StoreError> {
         self.write("operator.renew_link", move |conn| {
             if !lock(conn, link.operator)?.is_some_and(|operator| operator.is_invited()) {
                 return Ok(false);
@@ -150,7 +154,7 @@ impl OperatorStore for Store {
         self.write("operator.spend", move |conn| {
             let Some(mut operator) = lock(conn, session.operator)? else { return Ok(None) };
             let query = operator_links::table.find(link.0.as_slice());
-            let link: Option<Link> = read_one!(LinkRow of query, conn);
+            let link: Option<OneTimeLink> = read_one!(LinkRow of query, conn);
             if !link.is_some_and(|link| link.spend(&mut operator, password.clone(), now)) {
                 return Ok(None);
             }
@@ -162,12 +166,16 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
+    async fn admit(
+        &self,
+        attempt: Attempt,
+        now: Timestamp,
+    ) -> Result<AttemptAdmission, StoreError> {
         self.write("operator.admit", move |conn| {
             let (admission, counted) =
                 attempt.admit(now, |count| lock_or_begin(conn, count, now))?;
-            for (count, standing) in counted {
-                let row = StandingRow::new(count, standing);
+            for (count, counter) in counted {
+                let row = FailureCounterRow::new(count, counter);
                 diesel::update(&row).set(&row).execute(conn)?;
             }
             Ok(admission)
@@ -178,9 +186,9 @@ impl OperatorStore for Store {
     async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
         self.write("operator.withdraw", move |conn| {
             for count in attempt.counts() {
-                if let Some(mut standing) = lock_standing(conn, *count)? {
-                    standing.withdraw();
-                    let row = StandingRow::new(*count, standing);
+                if let Some(mut counter) = lock_failure_counter(conn, *count)? {
+                    counter.withdraw();
+                    let row = FailureCounterRow::new(*count, counter);
                     diesel::update(&row).set(&row).execute(conn)?;
                 }
             }
@@ -191,7 +199,7 @@ impl OperatorStore for Store {
 
     async fn sign_in(
         &self,
-        proof: Proof,
+        proof: SignInProof,
         attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
@@ -211,25 +219,29 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError> {
+    async fn failure_counters(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(FailureKey, FailureCounter)>, StoreError> {
         self.scan("operator.standings", move |conn| {
             // Failure counts of unknown names have ids that belong to no operator.
             let theirs =
                 operator_standings::operator_id.eq_any(operators::table.select(operators::id));
-            let of_name = operator_standings::subject.eq(Count::NAME.0.as_slice());
+            let of_name = operator_standings::subject.eq(FailureKey::NAME.0.as_slice());
             let locked = operator_standings::locked_until.gt(At::from(now));
             let query = operator_standings::table
                 .filter(theirs)
                 .filter(of_name.or(locked.assume_not_null()));
-            Ok(read_each!(StandingRow of query, conn))
+            Ok(read_each!(FailureCounterRow of query, conn))
         })
         .await
     }
 
-    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError> {
-        self.write("operator.forget_standings", move |conn| {
-            Ok(forget_standings(conn, operator)? > 0)
-        })
+    async fn forget_failures(&self, operator: OperatorId) -> Result<bool, StoreError> {
+        self.write(
+            "operator.forget_standings",
+            move |conn| Ok(forget_failures(conn, operator)? > 0),
+        )
         .await
     }
 
@@ -251,7 +263,7 @@ impl OperatorStore for Store {
         .await
     }
 
-    async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
+    async fn record_session_use(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
         // The rule as a guard: a minute has passed since the last record. A use that a loss of
         // power undoes is recorded again.
         let noted_before = At::from(now - OperatorSession::NOTED_EVERY);
@@ -288,7 +300,7 @@ impl OperatorStore for Store {
         Ok(u64::try_from(self.write("operator.end_sessions", end).await?).unwrap_or(u64::MAX))
     }
 
-    async fn outdate(&self, step: u64) -> Result<(), StoreError> {
+    async fn invalidate_sign_ins(&self, step: u64) -> Result<(), StoreError> {
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         self.write("operator.outdate", move |conn| {
             diesel::delete(operator_sessions::table).execute(conn)?;
@@ -303,7 +315,8 @@ impl OperatorStore for Store {
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         // A record is invalid from the instant it ends; instants are whole milliseconds.
         let after = |at: Timestamp| at + Duration::from_millis(1);
-        let (idle, forgotten) = (now - OperatorSession::IDLE, Standing::forgotten_before(now));
+        let (idle, forgotten) =
+            (now - OperatorSession::IDLE, FailureCounter::forgotten_before(now));
         let mut gone = 0;
         for (table, age, before) in [
             ("operator_links", "expires_at", now),
@@ -319,7 +332,7 @@ impl OperatorStore for Store {
 }
 
 /// `false` if the name is taken.
-fn add(conn: &mut Conn, operator: &Operator, link: &Link) -> Result<bool, Failure> {
+fn add(conn: &mut Conn, operator: &Operator, link: &OneTimeLink) -> Result<bool, Failure> {
     let added = diesel::insert_into(operators::table)
         .values(OperatorRow::from(operator))
         .on_conflict(operators::name_key)
@@ -337,29 +350,36 @@ pub(crate) fn lock(conn: &mut Conn, operator: OperatorId) -> Result<Option<Opera
     Ok(read_one!(OperatorRow of query, conn))
 }
 
-fn lock_standing(conn: &mut Conn, count: Count) -> Result<Option<Standing>, Failure> {
+fn lock_failure_counter(
+    conn: &mut Conn,
+    count: FailureKey,
+) -> Result<Option<FailureCounter>, Failure> {
     let key = (Id::from(count.operator), count.subject.0.as_slice());
     let query = for_update!(operator_standings::table.find(key));
-    Ok(read_one!(StandingRow of query, conn))
+    Ok(read_one!(FailureCounterRow of query, conn))
 }
 
 /// Locks the row of a failure count, and inserts a fresh one if there is none.
-fn lock_or_begin(conn: &mut Conn, count: Count, now: Timestamp) -> Result<Standing, Failure> {
+fn lock_or_begin(
+    conn: &mut Conn,
+    count: FailureKey,
+    now: Timestamp,
+) -> Result<FailureCounter, Failure> {
     // An update without changes locks an existing row.
-    let row: StandingRow = diesel::insert_into(operator_standings::table)
-        .values(StandingRow::new(count, Standing::fresh(now)))
+    let row: FailureCounterRow = diesel::insert_into(operator_standings::table)
+        .values(FailureCounterRow::new(count, FailureCounter::fresh(now)))
         .on_conflict((operator_standings::operator_id, operator_standings::subject))
         .do_update()
         .set(operator_standings::failures.eq(operator_standings::failures))
-        .returning(StandingRow::as_returning())
+        .returning(FailureCounterRow::as_returning())
         .get_result(conn)?;
     Ok(row.try_into()?)
 }
 
-fn succeed(conn: &mut Conn, count: Count) -> Result<(), Failure> {
-    let Some(standing) = lock_standing(conn, count)? else { return Ok(()) };
-    let after = count.after_success(standing);
-    let row = StandingRow::new(count, after.unwrap_or(standing));
+fn succeed(conn: &mut Conn, count: FailureKey) -> Result<(), Failure> {
+    let Some(counter) = lock_failure_counter(conn, count)? else { return Ok(()) };
+    let after = count.after_success(counter);
+    let row = FailureCounterRow::new(count, after.unwrap_or(counter));
     match after {
         Some(_) => diesel::update(&row).set(&row).execute(conn)?,
         None => diesel::delete(&row).execute(conn)?,
@@ -398,14 +418,15 @@ fn begin_anew(conn: &mut Conn, operator: OperatorId) -> QueryResult<()> {
     let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
     diesel::delete(links).execute(conn)?;
     end_sessions(conn, operator, EndSessions::All)?;
-    forget_standings(conn, operator).map(|_| ())
+    forget_failures(conn, operator).map(|_| ())
 }
 
-fn forget_standings(conn: &mut Conn, operator: OperatorId) -> QueryResult<usize> {
+fn forget_failures(conn: &mut Conn, operator: OperatorId) -> QueryResult<usize> {
     // Locks in the same order as a sign-in attempt.
-    let standings =
+    let failure_counters =
         operator_standings::table.filter(operator_standings::operator_id.eq(Id::from(operator)));
-    let locked = standings.select(operator_standings::subject).order(operator_standings::subject);
+    let locked =
+        failure_counters.select(operator_standings::subject).order(operator_standings::subject);
     for_update!(locked).load::<Vec<u8>>(conn)?;
-    diesel::delete(standings).execute(conn)
+    diesel::delete(failure_counters).execute(conn)
 }

@@ -5,7 +5,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
 use dwar_kernel::{Digest, PriceList, ProjectId, StoreError, Timestamp};
 use dwar_project::{
-    Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
+    Caller, KeyRecord, NewProject, Project, ProjectChange, ProjectChangeResult, ProjectRules,
+    ProjectStore,
 };
 use dwar_sql::schema::{api_keys, projects, wallets};
 use dwar_sql::{Id, KeyRow, Lock, ProjectRow, read_all, read_each, read_one};
@@ -61,16 +62,18 @@ impl ProjectStore for Store {
         project: ProjectId,
         change: ProjectChange,
         rules: ProjectRules,
-    ) -> Result<Changed, StoreError> {
+    ) -> Result<ProjectChangeResult, StoreError> {
         self.of(project)
             .write("project.change", move |conn| {
-                let Some(found) = lock(conn, project)? else { return Ok(Changed::NoSuchProject) };
+                let Some(found) = lock(conn, project)? else {
+                    return Ok(ProjectChangeResult::NoSuchProject);
+                };
                 let changed = match found.changed(change.clone(), &rules) {
                     Ok(changed) => changed,
-                    Err(cause) => return Ok(Changed::Refused(cause)),
+                    Err(cause) => return Ok(ProjectChangeResult::Refused(cause)),
                 };
                 save(conn, &changed)?;
-                Ok(Changed::Done(Box::new(changed)))
+                Ok(ProjectChangeResult::Done(Box::new(changed)))
             })
             .await
     }

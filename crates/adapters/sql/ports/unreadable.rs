@@ -2,7 +2,7 @@ use crate::dialect::Store;
 use diesel::prelude::*;
 use dwar_event::Endpoint;
 use dwar_kernel::StoreError;
-use dwar_operator::{AdminToken, Link, Operator, Passkey};
+use dwar_operator::{AdminToken, OneTimeLink, Operator, Passkey};
 use dwar_project::{Hook, KeyRecord, Project};
 use dwar_sql::schema::{
     admin_tokens, api_keys, hooks, operator_links, operator_passkeys, operators, projects,
@@ -35,7 +35,7 @@ impl Store {
                 hooks by HookRow as Hook;
                 webhook_endpoints by EndpointRow as Endpoint;
                 operators by OperatorRow as Operator;
-                operator_links by LinkRow as Link;
+                operator_links by LinkRow as OneTimeLink;
                 operator_passkeys by PasskeyRow as Passkey;
                 admin_tokens by AdminTokenRow as AdminToken;
                 wallet_holds by HoldRow as OpenHold;

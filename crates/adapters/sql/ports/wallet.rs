@@ -10,7 +10,7 @@ use dwar_sql::{
     read_one,
 };
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, LedgerEntry, OpenHold,
+    Adjusted, Adjustment, Balance, Credit, Credited, EntryKind, LedgerAudit, LedgerEntry, OpenHold,
     Reference, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
@@ -128,10 +128,10 @@ impl WalletStore for Store {
         .await
     }
 
-    async fn audit(&self) -> Result<Audit, StoreError> {
+    async fn audit(&self) -> Result<LedgerAudit, StoreError> {
         self.scan_all("wallet.audit", |conn| {
             let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(conn)?;
-            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+            Ok(rows.iter().fold(LedgerAudit::default(), AuditRow::add_to))
         })
         .await
     }

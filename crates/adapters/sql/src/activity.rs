@@ -5,8 +5,8 @@ use crate::{At, Id, Row, stored_count};
 use diesel::dsl::sum;
 use diesel::helper_types;
 use diesel::prelude::*;
-use dwar_activity::Refused;
-use dwar_kernel::{StoreError, TallyId};
+use dwar_activity::RefusalFigure;
+use dwar_kernel::{RecorderId, StoreError};
 use dwar_otp::{Refusal, RefusedSends};
 
 /// Row of `refused_sends`: what one process refused within a minute. Empty bytes stand for an
@@ -19,22 +19,22 @@ pub struct RefusedRow {
     pub phone_index: Vec<u8>,
     pub minute: At,
     pub reason: String,
-    pub tally: Id,
+    pub usage_recorder: Id,
     pub count: i32,
 }
 
 impl RefusedRow {
-    /// The rows of the counts of one `tally`, in the order in which they are written and locked.
-    pub fn all(tally: TallyId, counts: Vec<RefusedSends>) -> Vec<Self> {
+    /// The rows of the counts of one `usage_recorder`, in the order in which they are written and locked.
+    pub fn all(usage_recorder: RecorderId, counts: Vec<RefusedSends>) -> Vec<Self> {
         let mut rows: Vec<Self> = counts
             .into_iter()
             .map(|it| Self {
-                project_id: it.world.project.into(),
-                mode: it.world.mode.as_str().to_owned(),
+                project_id: it.project_mode.project.into(),
+                mode: it.project_mode.mode.as_str().to_owned(),
                 phone_index: it.phone.map(|phone| phone.0.to_vec()).unwrap_or_default(),
                 minute: it.minute.into(),
                 reason: it.reason.as_str().to_owned(),
-                tally: tally.into(),
+                usage_recorder: usage_recorder.into(),
                 count: stored_count(it.count),
             })
             .collect();
@@ -52,10 +52,10 @@ impl TryFrom<RefusedRow> for RefusedSends {
     type Error = StoreError;
 
     fn try_from(row: RefusedRow) -> Result<Self, StoreError> {
-        let read = Row::new("refused_sends", row.tally);
+        let read = Row::new("refused_sends", row.usage_recorder);
         let phone = (!row.phone_index.is_empty()).then_some(row.phone_index);
         Ok(Self {
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             phone: phone.map(|raw| read.index("phone_index", raw)).transpose()?,
             reason: read.known("reason", Refusal::from_word(&row.reason))?,
             minute: read.at("minute", row.minute)?,
@@ -77,13 +77,13 @@ pub struct RefusedSumRow {
     count: Option<i64>,
 }
 
-impl TryFrom<RefusedSumRow> for Refused {
+impl TryFrom<RefusedSumRow> for RefusalFigure {
     type Error = StoreError;
 
     fn try_from(row: RefusedSumRow) -> Result<Self, StoreError> {
         let read = Row::new("refused_sends", row.project_id);
         Ok(Self {
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             minute: read.at("minute", row.minute)?,
             reason: read.known("reason", Refusal::from_word(&row.reason))?,
             count: read.known("count", u64::try_from(row.count.unwrap_or_default()).ok())?,
@@ -95,8 +95,8 @@ impl TryFrom<RefusedSumRow> for RefusedSends {
     type Error = StoreError;
 
     fn try_from(row: RefusedSumRow) -> Result<Self, StoreError> {
-        let Refused { world, minute, reason, count } = row.try_into()?;
+        let RefusalFigure { project_mode, minute, reason, count } = row.try_into()?;
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        Ok(Self { world, phone: None, reason, minute, count })
+        Ok(Self { project_mode, phone: None, reason, minute, count })
     }
 }

@@ -3,7 +3,7 @@
 use crate::schema::{alerts, instance_troubles};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
-use dwar_activity::installation::{OpenAlert, Reported, Trouble};
+use dwar_activity::installation::{InstanceTrouble, OpenAlert, ReportedTrouble};
 use dwar_kernel::{AlertKind, InstanceId, StoreError};
 
 /// Row of `instance_troubles`: a problem that one instance reported.
@@ -19,7 +19,7 @@ pub struct TroubleRow {
 
 impl TroubleRow {
     /// The row for a trouble that this instance reports.
-    pub fn new(instance: InstanceId, trouble: Trouble) -> Self {
+    pub fn new(instance: InstanceId, trouble: InstanceTrouble) -> Self {
         Self {
             instance_id: instance.into(),
             kind: trouble.kind.as_str().to_owned(),
@@ -33,15 +33,15 @@ impl TroubleRow {
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] if it cannot be read.
-    pub fn of(self, host: String) -> Result<Reported, StoreError> {
+    pub fn of(self, host: String) -> Result<ReportedTrouble, StoreError> {
         let read = Row::new("instance_troubles", self.instance_id);
-        let trouble = Trouble {
+        let trouble = InstanceTrouble {
             kind: read.known("kind", AlertKind::from_word(&self.kind))?,
             about: self.about,
             detail: self.detail,
             since: read.maybe_at("since", self.since)?,
         };
-        Ok(Reported { host, trouble })
+        Ok(ReportedTrouble { host, trouble })
     }
 }
 

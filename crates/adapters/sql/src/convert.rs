@@ -45,8 +45,8 @@ impl<K: Display> Row<K> {
         self.known(column, stored.0.map(T::from))
     }
 
-    /// The world that the columns `project_id` and `mode` name.
-    pub fn world(&self, project: Id, mode: &str) -> Result<ProjectMode, StoreError> {
+    /// The project and mode that the columns `project_id` and `mode` name.
+    pub fn project_mode(&self, project: Id, mode: &str) -> Result<ProjectMode, StoreError> {
         let project: ProjectId = self.id("project_id", project)?;
         Ok(project.in_mode(self.parse("mode", mode)?))
     }

@@ -90,8 +90,8 @@ impl From<&Event> for EventRow {
     fn from(event: &Event) -> Self {
         let bare = |subject_id: Id| Self {
             id: event.id(),
-            project_id: event.world.project.into(),
-            mode: event.world.mode.as_str().to_owned(),
+            project_id: event.project_mode.project.into(),
+            mode: event.project_mode.mode.as_str().to_owned(),
             kind: event.kind.as_str().to_owned(),
             subject_id,
             related_id: None,
@@ -131,13 +131,13 @@ impl From<&Event> for EventRow {
                 amount: Some((*failed).into()),
                 threshold: Some((*receipts).into()),
                 provider: Some(provider.clone()),
-                ..bare(event.world.project.into())
+                ..bare(event.project_mode.project.into())
             },
             Subject::Alert { alert, endpoint, since } => Self {
                 related_id: endpoint.map(Id::from),
                 threshold: Some(since.timestamp_millis()),
                 provider: Some(alert.as_str().to_owned()),
-                ..bare(event.world.project.into())
+                ..bare(event.project_mode.project.into())
             },
             Subject::Test { endpoint } => bare((*endpoint).into()),
         }
@@ -217,7 +217,7 @@ impl TryFrom<EventRow> for Event {
             EventKind::WebhookTest => Subject::Test { endpoint: read.id("subject_id", subject)? },
         };
         Ok(Self {
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             kind,
             subject,
             at: read.at("happened_at", row.happened_at)?,

@@ -160,10 +160,10 @@ pub struct FeedStateRow {
 
 impl FeedStateRow {
     /// The counters of a feed that no sweep has examined yet.
-    pub fn new(world: ProjectMode) -> Self {
+    pub fn new(project_mode: ProjectMode) -> Self {
         Self {
-            project_id: world.project.into(),
-            mode: world.mode.as_str().to_owned(),
+            project_id: project_mode.project.into(),
+            mode: project_mode.mode.as_str().to_owned(),
             kept: 0,
             counted_transaction: 0,
             counted_number: 0,

@@ -5,7 +5,8 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use dwar_activity::{
-    Causes, Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Traffic, Tried,
+    AttemptFacts, Causes, Counts, DurationHistogram, Figure, FiguresLease, Grain, Key, Progress,
+    RequestFacts, Traffic,
 };
 use dwar_kernel::{Channel, Paise, ProjectId, Reason, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
@@ -96,10 +97,10 @@ pub struct TrafficRow {
     pub spent: i64,
 }
 
-/// The only row of the tenure: which instance keeps the figures.
+/// The only row of the lease: which instance keeps the figures.
 #[derive(Queryable, Selectable, AsChangeset)]
 #[diesel(table_name = figures_tenure, treat_none_as_null = true)]
-pub struct TenureRow {
+pub struct FiguresLeaseRow {
     pub settled_at: Option<At>,
     pub fresh_at: Option<At>,
     pub keeper_id: Option<Id>,
@@ -146,8 +147,8 @@ impl From<Figure> for FigureRow {
         let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let (channel, provider) = key.carrier.unzip();
         Self {
-            project_id: key.world.project.into(),
-            mode: key.world.mode.as_str().to_owned(),
+            project_id: key.project_mode.project.into(),
+            mode: key.project_mode.mode.as_str().to_owned(),
             grain: grain.as_str().to_owned(),
             began_at: began.into(),
             channel: channel.map_or("", Channel::as_str).to_owned(),
@@ -180,7 +181,7 @@ impl TryFrom<FigureRow> for Figure {
             word => Some((read.known("channel", Channel::from_word(word))?, row.provider)),
         };
         Ok(Self {
-            key: Key { world: read.world(row.project_id, &row.mode)?, carrier },
+            key: Key { project_mode: read.project_mode(row.project_id, &row.mode)?, carrier },
             grain: read.known("grain", Grain::from_word(&row.grain))?,
             began: read.at("began_at", row.began_at)?,
             counts: Counts {
@@ -194,9 +195,9 @@ impl TryFrom<FigureRow> for Figure {
                 delivered: count("delivered", row.delivered)?,
                 verified: count("verified", row.verified)?,
                 spent: Paise(row.spent),
-                times: read.known("times", Times::from_bytes(&row.times))?,
+                times: read.known("times", DurationHistogram::from_bytes(&row.times))?,
                 delivery_times: read
-                    .known("delivery_times", Times::from_bytes(&row.delivery_times))?,
+                    .known("delivery_times", DurationHistogram::from_bytes(&row.delivery_times))?,
                 causes: read.known("causes", Causes::from_text(&row.causes))?,
             },
         })
@@ -219,21 +220,21 @@ impl TryFrom<TrafficRow> for (ProjectId, Traffic) {
     }
 }
 
-impl From<&Tenure> for TenureRow {
-    fn from(tenure: &Tenure) -> Self {
+impl From<&FiguresLease> for FiguresLeaseRow {
+    fn from(figures_lease: &FiguresLease) -> Self {
         Self {
-            settled_at: tenure.progress.settled.map(At::from),
-            fresh_at: tenure.progress.as_of.map(At::from),
-            keeper_id: tenure.led.map(|(keeper, _)| keeper.into()),
-            led_until: tenure.led.map(|(_, until)| until.into()),
+            settled_at: figures_lease.progress.settled.map(At::from),
+            fresh_at: figures_lease.progress.as_of.map(At::from),
+            keeper_id: figures_lease.led.map(|(keeper, _)| keeper.into()),
+            led_until: figures_lease.led.map(|(_, until)| until.into()),
         }
     }
 }
 
-impl TryFrom<TenureRow> for Tenure {
+impl TryFrom<FiguresLeaseRow> for FiguresLease {
     type Error = StoreError;
 
-    fn try_from(row: TenureRow) -> Result<Self, StoreError> {
+    fn try_from(row: FiguresLeaseRow) -> Result<Self, StoreError> {
         let read = Row::new("figures_tenure", 1);
         let led = match (row.keeper_id, row.led_until) {
             (Some(keeper), Some(until)) => {
@@ -250,7 +251,7 @@ impl TryFrom<TenureRow> for Tenure {
 }
 
 /// Groups the rows by request. The rows of a request have to be adjacent.
-pub fn requests(rows: &[SentRow]) -> impl Iterator<Item = Result<Sent, StoreError>> {
+pub fn requests(rows: &[SentRow]) -> impl Iterator<Item = Result<RequestFacts, StoreError>> {
     let same = |a: &SentRow, b: &SentRow| a.id == b.id;
     rows.chunk_by(same).filter_map(|rows| Some(sent(rows.first()?, rows)))
 }
@@ -262,7 +263,7 @@ impl SentRow {
     }
 }
 
-fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
+fn sent(first: &SentRow, rows: &[SentRow]) -> Result<RequestFacts, StoreError> {
     let read = Row::new("otps", first.id);
     let attempt = |row: &SentRow| {
         let word = row.attempt.as_deref()?;
@@ -276,7 +277,7 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
     };
     let tried = rows.iter().zip(&statuses).enumerate().map(|(place, (row, status))| {
         let channel = row.channel.as_deref().and_then(Channel::from_word);
-        Ok(Tried {
+        Ok(AttemptFacts {
             channel: read.known("otp_attempts.channel", channel)?,
             provider: row.provider.clone().unwrap_or_default(),
             accepted: row.accepted.unwrap_or_default(),
@@ -293,9 +294,9 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
     let status = read.known("status", DeliveryStatus::from_word(&first.status))?;
     let verified = read.known("state", OtpState::from_word(&first.state))? == OtpState::Used;
     let guesses = read.known("guesses", crate::guesses(first.guesses.as_deref()))?;
-    Ok(Sent {
+    Ok(RequestFacts {
         id: read.id("id", first.id)?,
-        world: read.world(first.project_id, &first.mode)?,
+        project_mode: read.project_mode(first.project_id, &first.mode)?,
         at: read.at("created_at", first.created_at)?,
         relayed: first.relayed,
         delivered: status == DeliveryStatus::Delivered,

@@ -28,8 +28,8 @@ impl From<&Hook> for HookRow {
         let SecretColumns { secret, previous_secret, previous_until } = (&hook.secret).into();
         Self {
             id: hook.id.into(),
-            project_id: hook.world.project.into(),
-            mode: hook.world.mode.as_str().to_owned(),
+            project_id: hook.project_mode.project.into(),
+            mode: hook.project_mode.mode.as_str().to_owned(),
             kind: hook.kind.as_str().to_owned(),
             lifetime_seconds: seconds(hook.lifetime),
             mfa_lifetime_seconds: hook.mfa_lifetime.map(seconds),
@@ -76,7 +76,7 @@ impl TryFrom<HookRow> for Hook {
         let whole = |seconds: u32| Duration::from_secs(seconds.into());
         Ok(Self {
             id: read.id("id", row.id)?,
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             kind: read.known("kind", HookKind::from_word(&row.kind))?,
             lifetime: whole(lifetime),
             mfa_lifetime: mfa_lifetime.transpose()?.map(whole),

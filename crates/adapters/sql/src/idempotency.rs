@@ -4,11 +4,16 @@ use crate::schema::idempotency_records;
 use crate::{At, Id, Row, sealed_bytes};
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError};
-use dwar_otp::idempotency::{Record, Slot};
+use dwar_otp::idempotency::{IdempotencyRecord, IdempotencySlot};
 
 /// The values of a slot's primary key, in the order of its columns.
-pub fn slot_key(slot: &Slot) -> (Id, &'static str, &'static str, &[u8]) {
-    (slot.world.project.into(), slot.world.mode.as_str(), slot.route, slot.key.0.as_slice())
+pub fn slot_key(slot: &IdempotencySlot) -> (Id, &'static str, &'static str, &[u8]) {
+    (
+        slot.project_mode.project.into(),
+        slot.project_mode.mode.as_str(),
+        slot.route,
+        slot.key.0.as_slice(),
+    )
 }
 
 /// Filters a slot that the request which began at that time still holds: `unanswered!(slot,
@@ -33,8 +38,8 @@ pub struct RecordRow {
     pub answer: Option<Vec<u8>>,
 }
 
-impl From<&Record> for RecordRow {
-    fn from(record: &Record) -> Self {
+impl From<&IdempotencyRecord> for RecordRow {
+    fn from(record: &IdempotencyRecord) -> Self {
         Self {
             fingerprint: record.fingerprint.0.to_vec(),
             phone_index: record.phone.0.to_vec(),
@@ -49,10 +54,12 @@ impl RecordRow {
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] if the row cannot be decoded.
-    pub fn into_record(self, slot: &Slot) -> Result<Record, StoreError> {
-        let read =
-            Row::new("idempotency_records", format!("{} {}", slot.world.project, slot.route));
-        Ok(Record {
+    pub fn into_record(self, slot: &IdempotencySlot) -> Result<IdempotencyRecord, StoreError> {
+        let read = Row::new(
+            "idempotency_records",
+            format!("{} {}", slot.project_mode.project, slot.route),
+        );
+        Ok(IdempotencyRecord {
             fingerprint: read.digest("fingerprint", self.fingerprint)?,
             phone: read.index("phone_index", self.phone_index)?,
             began_at: read.at("began_at", self.began_at)?,

@@ -24,8 +24,8 @@ impl IdentityRow {
     pub fn new(identity: &Identity, phone: BlindIndex) -> Self {
         Self {
             id: identity.id.into(),
-            project_id: identity.world.project.into(),
-            mode: identity.world.mode.as_str().to_owned(),
+            project_id: identity.project_mode.project.into(),
+            mode: identity.project_mode.mode.as_str().to_owned(),
             phone_index: phone.0.to_vec(),
             phone_sealed: identity.phone.0.clone(),
             created_at: identity.created_at.into(),
@@ -41,7 +41,7 @@ impl TryFrom<IdentityRow> for Identity {
         let read = Row::new("identities", row.id);
         Ok(Self {
             id: read.id("id", row.id)?,
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             phone: Sealed(row.phone_sealed),
             created_at: read.at("created_at", row.created_at)?,
             last_verified_at: read.at("last_verified_at", row.last_verified_at)?,

@@ -51,7 +51,7 @@ pub use convert::{
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use feed::{FeedRow, FeedStateRow, OldestRow, feed_slice, stored_place};
-pub use figures::{FigureRow, SentRow, TenureRow, TrafficRow, requests};
+pub use figures::{FigureRow, FiguresLeaseRow, SentRow, TrafficRow, requests};
 pub use hook::{ChangedHook, HookRow};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
@@ -59,7 +59,7 @@ pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
 pub use lock::Lock;
 pub use migrations::{MIGRATIONS_TABLE, NewerSchema, lacks_all, names, pending_migrations};
-pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
+pub use operator::{FailureCounterRow, LinkRow, OperatorRow, OperatorSessionRow};
 pub use otp::{
     AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, stored_state, with_attempts,
 };
@@ -72,7 +72,7 @@ pub use proof::{
 pub use quota::{counted_as_test, kept_in};
 pub use receipt::{ReceiptRow, UnknownRow};
 pub use search::SearchRow;
-pub use session::{SessionRow, SoughtRow};
+pub use session::{KeyAndSessionRow, SessionRow};
 pub use signing_key::SigningKeyRow;
 pub use trace::traced;
 pub use value::{At, Id};

@@ -5,7 +5,8 @@ use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError};
 use dwar_operator::{
-    Count, Link, LinkKind, Operator, OperatorName, OperatorSession, PasswordHash, Standing, Totp,
+    FailureCounter, FailureKey, LinkKind, OneTimeLink, Operator, OperatorName, OperatorSession,
+    PasswordHash, Totp,
 };
 
 /// Row of `operators`: a member of staff with access to the console.
@@ -50,7 +51,7 @@ pub struct OperatorSessionRow {
 /// Row of `operator_standings`: one count of failed sign-ins.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = operator_standings, primary_key(operator_id, subject), treat_none_as_null = true)]
-pub struct StandingRow {
+pub struct FailureCounterRow {
     pub operator_id: Id,
     pub subject: Vec<u8>,
     pub failures: i32,
@@ -101,8 +102,8 @@ impl TryFrom<OperatorRow> for Operator {
     }
 }
 
-impl From<&Link> for LinkRow {
-    fn from(link: &Link) -> Self {
+impl From<&OneTimeLink> for LinkRow {
+    fn from(link: &OneTimeLink) -> Self {
         Self {
             digest: link.digest.0.to_vec(),
             operator_id: link.operator.into(),
@@ -113,7 +114,7 @@ impl From<&Link> for LinkRow {
     }
 }
 
-impl TryFrom<LinkRow> for Link {
+impl TryFrom<LinkRow> for OneTimeLink {
     type Error = StoreError;
 
     fn try_from(row: LinkRow) -> Result<Self, StoreError> {
@@ -159,34 +160,34 @@ impl TryFrom<OperatorSessionRow> for OperatorSession {
     }
 }
 
-impl StandingRow {
+impl FailureCounterRow {
     /// Makes the row of one count of failed sign-ins.
-    pub fn new(count: Count, standing: Standing) -> Self {
+    pub fn new(count: FailureKey, counter: FailureCounter) -> Self {
         Self {
             operator_id: count.operator.into(),
             subject: count.subject.0.to_vec(),
-            failures: stored_count(standing.failures),
-            last_at: standing.last_at.into(),
-            locked_until: standing.locked_until.map(At::from),
+            failures: stored_count(counter.failures),
+            last_at: counter.last_at.into(),
+            locked_until: counter.locked_until.map(At::from),
         }
     }
 }
 
-impl TryFrom<StandingRow> for (Count, Standing) {
+impl TryFrom<FailureCounterRow> for (FailureKey, FailureCounter) {
     type Error = StoreError;
 
-    fn try_from(row: StandingRow) -> Result<Self, StoreError> {
+    fn try_from(row: FailureCounterRow) -> Result<Self, StoreError> {
         let read = Row::new("operator_standings", row.operator_id);
         let operator = read.id("operator_id", row.operator_id)?;
-        let count = Count::stored(operator, read.digest("subject", row.subject.clone())?);
+        let count = FailureKey::stored(operator, read.digest("subject", row.subject.clone())?);
         Ok((count, row.try_into()?))
     }
 }
 
-impl TryFrom<StandingRow> for Standing {
+impl TryFrom<FailureCounterRow> for FailureCounter {
     type Error = StoreError;
 
-    fn try_from(row: StandingRow) -> Result<Self, StoreError> {
+    fn try_from(row: FailureCounterRow) -> Result<Self, StoreError> {
         let read = Row::new("operator_standings", row.operator_id);
         Ok(Self {
             failures: read.count("failures", row.failures)?,

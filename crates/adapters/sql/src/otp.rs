@@ -65,8 +65,8 @@ impl From<&Otp> for OtpRow {
     fn from(otp: &Otp) -> Self {
         Self {
             id: otp.id.into(),
-            project_id: otp.world.project.into(),
-            mode: otp.world.mode.as_str().to_owned(),
+            project_id: otp.project_mode.project.into(),
+            mode: otp.project_mode.mode.as_str().to_owned(),
             phone_index: otp.phone.0.to_vec(),
             phone_sealed: otp.sealed_phone.0.clone(),
             code_key: otp.code.key,
@@ -139,7 +139,7 @@ impl OtpRow {
         attempts.sort_unstable_by_key(|attempt| attempt.position);
         Ok(Otp {
             id: read.id("id", self.id)?,
-            world: read.world(self.project_id, &self.mode)?,
+            project_mode: read.project_mode(self.project_id, &self.mode)?,
             phone: read.index("phone_index", self.phone_index)?,
             sealed_phone: Sealed(self.phone_sealed),
             code: CodeDigest { key: self.code_key, mac: read.bytes("code_mac", self.code_mac)? },

@@ -5,7 +5,7 @@ use crate::{At, Id, Row, stored_claims, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Paise, ProjectId, StoreError};
 use dwar_project::{
-    Caller, EventsFeed, KeyRecord, Messages, Prices, Project, Relay, Routing, Used,
+    Caller, EventsFeed, KeyRecord, KeyUsage, Messages, Prices, Project, Relay, Routing,
 };
 
 /// Row of `projects`; lists of providers are separated by commas.
@@ -193,7 +193,7 @@ impl TryFrom<KeyRow> for KeyRecord {
             digest: read.digest("digest", row.digest)?,
             ending: row.ending,
             created_at: read.at("created_at", row.created_at)?,
-            used: used.map(|at| Used { at, from }),
+            used: used.map(|at| KeyUsage { at, from }),
         })
     }
 }

@@ -1,24 +1,24 @@
 //! Macros for the start of queries, which name the owner of the rows, and for their end. They are
 //! macros because diesel's query types have no name that both databases share.
 
-/// One row of a project, in one of its two modes: `in_world!(sessions of world, id)`.
+/// One row of a project, in one of its two modes: `in_world!(sessions of project_mode, id)`.
 #[macro_export]
 macro_rules! in_world {
-    ($table:ident of $world:expr, $id:expr) => {
+    ($table:ident of $project_mode:expr, $id:expr) => {
         $table::table
             .filter($table::id.eq($crate::Id::from($id)))
-            .filter($table::project_id.eq($crate::Id::from($world.project)))
-            .filter($table::mode.eq($world.mode.as_str()))
+            .filter($table::project_id.eq($crate::Id::from($project_mode.project)))
+            .filter($table::mode.eq($project_mode.mode.as_str()))
     };
 }
 
-/// The rows of a phone, in one mode of a project: `of_phone!(otps of world, index)`.
+/// The rows of a phone, in one mode of a project: `of_phone!(otps of project_mode, index)`.
 #[macro_export]
 macro_rules! of_phone {
-    ($table:ident of $world:expr, $phone:expr) => {
+    ($table:ident of $project_mode:expr, $phone:expr) => {
         $table::table
-            .filter($table::project_id.eq($crate::Id::from($world.project)))
-            .filter($table::mode.eq($world.mode.as_str()))
+            .filter($table::project_id.eq($crate::Id::from($project_mode.project)))
+            .filter($table::mode.eq($project_mode.mode.as_str()))
             .filter($table::phone_index.eq($phone))
     };
 }
@@ -55,12 +55,12 @@ macro_rules! live_sessions {
 /// backend: `sessions_of!(Pg, project, mode, identity, after, limit)`.
 #[macro_export]
 macro_rules! sessions_of {
-    ($backend:ty, $world:expr, $identity:expr, $after:expr, $limit:expr) => {{
+    ($backend:ty, $project_mode:expr, $identity:expr, $after:expr, $limit:expr) => {{
         use $crate::schema::sessions::dsl;
         let mut query = dsl::sessions
             .filter(dsl::identity_id.eq($crate::Id::from($identity)))
-            .filter(dsl::project_id.eq($crate::Id::from($world.project)))
-            .filter(dsl::mode.eq($world.mode.as_str()))
+            .filter(dsl::project_id.eq($crate::Id::from($project_mode.project)))
+            .filter(dsl::mode.eq($project_mode.mode.as_str()))
             .into_boxed::<$backend>();
         if let Some(after) = $after {
             let (at, id) = ($crate::At::from(after.at), $crate::Id::from(after.session));

@@ -509,13 +509,13 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
-    refused_sends (project_id, mode, phone_index, minute, reason, tally) {
+    refused_sends (project_id, mode, phone_index, minute, reason, usage_recorder) {
         project_id -> Id,
         mode -> Text,
         phone_index -> Binary,
         minute -> At,
         reason -> Text,
-        tally -> Id,
+        usage_recorder -> Id,
         count -> Integer,
     }
 }

@@ -4,7 +4,7 @@ use crate::schema::{api_keys, projects, sessions};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_kernel::{KeyMode, Sealed, StoreError};
-use dwar_session::{CurrentAccess, Replay, Rotations, Session, Sought};
+use dwar_session::{CurrentAccess, KeyAndSession, Replay, Rotations, Session};
 
 /// Row of `sessions`: digests and lifetimes of one session.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -33,8 +33,8 @@ impl From<&Session> for SessionRow {
         let replay = session.replay.as_ref();
         Self {
             id: session.id.into(),
-            project_id: session.world.project.into(),
-            mode: session.world.mode.as_str().to_owned(),
+            project_id: session.project_mode.project.into(),
+            mode: session.project_mode.mode.as_str().to_owned(),
             identity_id: session.identity.into(),
             created_at: session.created_at.into(),
             expires_at: session.expires_at.into(),
@@ -68,7 +68,7 @@ impl TryFrom<SessionRow> for Session {
         };
         Ok(Self {
             id: read.id("id", row.id)?,
-            world: read.world(row.project_id, &row.mode)?,
+            project_mode: read.project_mode(row.project_id, &row.mode)?,
             identity: read.id("identity_id", row.identity_id)?,
             created_at: read.at("created_at", row.created_at)?,
             expires_at: read.at("expires_at", row.expires_at)?,
@@ -90,7 +90,7 @@ impl TryFrom<SessionRow> for Session {
 /// A key, joined with the session that was looked up with it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = api_keys)]
-pub struct SoughtRow {
+pub struct KeyAndSessionRow {
     pub id: Id,
     pub project_id: Id,
     pub mode: String,
@@ -104,19 +104,19 @@ pub struct SoughtRow {
     pub session: Option<SessionRow>,
 }
 
-impl TryFrom<SoughtRow> for Sought {
+impl TryFrom<KeyAndSessionRow> for KeyAndSession {
     type Error = StoreError;
 
-    fn try_from(row: SoughtRow) -> Result<Self, StoreError> {
+    fn try_from(row: KeyAndSessionRow) -> Result<Self, StoreError> {
         let read = Row::new("api_keys", row.id);
-        let world = read.world(row.project_id, &row.mode)?;
-        let has_own = row.own_issuer && world.mode == KeyMode::Live;
+        let project_mode = read.project_mode(row.project_id, &row.mode)?;
+        let has_own = row.own_issuer && project_mode.mode == KeyMode::Live;
         let of_project = Row::new("projects", row.project_id);
         let own =
             has_own.then(|| of_project.token_profile(row.token_claims.as_deref(), &row.token_type));
         Ok(Self {
             key: read.id("id", row.id)?,
-            world,
+            project_mode,
             own_profile: own.transpose()?,
             session: row.session.map(Session::try_from).transpose()?,
         })

@@ -8,8 +8,8 @@ use diesel::query_builder::QueryId;
 use diesel::sql_types::{SqlOrd, SqlType};
 use dwar_kernel::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
-    InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId, SessionId, TallyId,
-    Timestamp, TokenId,
+    InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, RecorderId, SearcherId,
+    SessionId, Timestamp, TokenId,
 };
 use std::fmt;
 use uuid::Uuid;
@@ -78,7 +78,7 @@ macro_rules! ids {
 
 ids! {
     ProjectId ApiKeyId OtpId AttemptId SessionId TokenId IdentityId EntryId ReceiptId EndpointId
-    HookId OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId SearcherId
+    HookId OperatorId AdminTokenId AuditId CallId InstanceId KeeperId RecorderId SearcherId
 }
 
 #[cfg(feature = "postgres")]

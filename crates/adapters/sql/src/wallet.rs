@@ -5,7 +5,7 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, OpenHold, Paise, Reference};
+use dwar_wallet::{Balance, EntryKind, LedgerAudit, LedgerEntry, OpenHold, Paise, Reference};
 use std::collections::{BTreeMap, HashMap};
 
 /// Row of `wallets`: balances in paise, and the number of entries.
@@ -169,7 +169,7 @@ pub struct AuditRow {
 
 impl AuditRow {
     /// Compares a wallet with its entries and holds, and adds the result to the audit.
-    pub fn add_to(audit: Audit, row: &Self) -> Audit {
+    pub fn add_to(audit: LedgerAudit, row: &Self) -> LedgerAudit {
         let stored = balance(row.balance, row.held);
         audit.and(stored, balance(row.amount, row.entered), Paise(row.open))
     }

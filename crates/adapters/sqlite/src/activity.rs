@@ -4,7 +4,7 @@ use crate::connection::pool::SqliteStore;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Integer};
-use dwar_kernel::{OtpId, ProjectMode, StoreError, TallyId};
+use dwar_kernel::{OtpId, ProjectMode, RecorderId, StoreError};
 use dwar_otp::RefusedSends;
 use dwar_sql::schema::{otps, refused_sends};
 use dwar_sql::{Id, OtpRow, RefusedRow, statement};
@@ -13,14 +13,14 @@ use dwar_sql::{Id, OtpRow, RefusedRow, statement};
 /// ones.
 pub(crate) fn newest_rows(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     failed: bool,
     before: Option<OtpId>,
     limit: u32,
 ) -> QueryResult<Vec<OtpRow>> {
     let mut wanted = otps::table
-        .filter(otps::project_id.eq(Id::from(world.project)))
-        .filter(otps::mode.eq(world.mode.as_str()))
+        .filter(otps::project_id.eq(Id::from(project_mode.project)))
+        .filter(otps::mode.eq(project_mode.mode.as_str()))
         .order(otps::id.desc())
         .limit(limit.into())
         .select(OtpRow::as_select())
@@ -40,10 +40,10 @@ impl SqliteStore {
     /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
-        tally: TallyId,
+        usage_recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
-        let rows = RefusedRow::all(tally, counts);
+        let rows = RefusedRow::all(usage_recorder, counts);
         // If a loss of power undoes this, the send is counted again while its minute lasts.
         self.write_ahead_of_disk("otp.count", move |connection| {
             for row in rows {

@@ -1,6 +1,6 @@
 //! Replaces a database file with another one.
 
-use crate::connection::place::beside;
+use crate::connection::open_files::beside;
 use crate::copies::{FileError, open, told};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;

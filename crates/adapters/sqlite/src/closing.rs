@@ -1,8 +1,8 @@
 //! Removes the ledger entries of a closed month without blocking the writer.
 
-use crate::connection::pace::Pace;
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
+use crate::connection::sweep_pace::SweepPace;
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::Duration;
@@ -18,13 +18,13 @@ pub(crate) async fn in_turns<F>(store: &SqliteStore, step: F) -> Result<(), Stor
 where
     F: Fn(&mut SqliteConnection, i64) -> QueryResult<usize> + Copy + Send + 'static,
 {
-    let (mut pace, mut refused) = (Pace::new(), 0);
+    let (mut pace, mut refused) = (SweepPace::new(), 0);
     loop {
         let most = i64::from(pace.rows());
         let turn = move |connection: &mut SqliteConnection| step(connection, most);
         // Entries that a loss of power restores are not counted by any closing and are removed
         // again.
-        match store.turn(pace, Changes::NoLookUp, turn).await {
+        match store.turn(pace, OutdatedLookUps::NoLookUp, turn).await {
             Ok((0, _)) => return Ok(()),
             Ok((_, next)) => (pace, refused) = (next, 0),
             Err(cause) if cause.is_transient() && refused < TRIES => {

@@ -2,7 +2,7 @@
 
 use crate::SqliteStore;
 use crate::connection::migrations::pending;
-use crate::connection::place::beside;
+use crate::connection::open_files::beside;
 use crate::connection::read_only::escaped;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;

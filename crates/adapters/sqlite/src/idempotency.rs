@@ -1,9 +1,11 @@
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
-use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_otp::idempotency::{
+    IdempotencyDecision, IdempotencyRecord, IdempotencySlot, IdempotencyStore, Lifetimes,
+};
 use dwar_sql::schema::idempotency_records;
 use dwar_sql::statement;
 use dwar_sql::{At, RecordRow, slot_key, unanswered};
@@ -12,12 +14,12 @@ use dwar_sql::{At, RecordRow, slot_key, unanswered};
 impl IdempotencyStore for SqliteStore {
     async fn begin(
         &self,
-        slot: Slot,
-        record: Record,
+        slot: IdempotencySlot,
+        record: IdempotencyRecord,
         lifetimes: Lifetimes,
-    ) -> Result<Beginning, StoreError> {
-        self.of(slot.world.project)
-            .write_that("otp.begin", Changes::NoLookUp, move |connection| {
+    ) -> Result<IdempotencyDecision, StoreError> {
+        self.of(slot.project_mode.project)
+            .write_that("otp.begin", OutdatedLookUps::NoLookUp, move |connection| {
                 let (project, mode, route, key) = slot_key(&slot);
                 let place = idempotency_records::table.find((project, mode, route, key));
                 let held =
@@ -36,19 +38,19 @@ impl IdempotencyStore for SqliteStore {
                     RecordRow::from(&record),
                 );
                 diesel::replace_into(idempotency_records::table).values(row).execute(connection)?;
-                Ok(Beginning::Fresh)
+                Ok(IdempotencyDecision::Fresh)
             })
             .await
     }
 
     async fn complete(
         &self,
-        slot: Slot,
+        slot: IdempotencySlot,
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.of(slot.world.project)
-            .write_that("otp.complete", Changes::NoLookUp, move |connection| {
+        self.of(slot.project_mode.project)
+            .write_that("otp.complete", OutdatedLookUps::NoLookUp, move |connection| {
                 let answered = idempotency_records::answer.eq(answer.0);
                 statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
                 Ok(())
@@ -56,9 +58,9 @@ impl IdempotencyStore for SqliteStore {
             .await
     }
 
-    async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.of(slot.world.project)
-            .write_that("otp.abandon", Changes::NoLookUp, move |connection| {
+    async fn abandon(&self, slot: IdempotencySlot, began_at: Timestamp) -> Result<(), StoreError> {
+        self.of(slot.project_mode.project)
+            .write_that("otp.abandon", OutdatedLookUps::NoLookUp, move |connection| {
                 diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
                 Ok(())
             })

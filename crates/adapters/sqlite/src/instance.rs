@@ -1,5 +1,5 @@
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_activity::installation::{Instance, InstanceStore};
@@ -15,7 +15,7 @@ impl InstanceStore for SqliteStore {
         forget: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
         let row = InstanceRow::from(instance);
-        self.write_that("installation.beat", Changes::NoLookUp, move |connection| {
+        self.write_that("installation.beat", OutdatedLookUps::NoLookUp, move |connection| {
             diesel::insert_into(instances::table)
                 .values(&row)
                 .on_conflict(instances::id)
@@ -30,7 +30,7 @@ impl InstanceStore for SqliteStore {
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
-        self.write_that("installation.leave", Changes::NoLookUp, move |connection| {
+        self.write_that("installation.leave", OutdatedLookUps::NoLookUp, move |connection| {
             diesel::delete(instances::table.find(Id::from(instance))).execute(connection)?;
             Ok(())
         })

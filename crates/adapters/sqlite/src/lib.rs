@@ -30,7 +30,7 @@ mod wallet;
 
 pub use claim::{Claim, is_open_elsewhere};
 pub use connection::error::OpenError;
-pub use connection::place::beside;
+pub use connection::open_files::beside;
 pub use connection::pool::SqliteStore;
 pub use connection::settings::{Settings, Synchronous};
 pub use copies::{FileError, copy, examine, recognise, settle};

@@ -1,10 +1,10 @@
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
-use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
+use dwar_otp::{KeptReceipt, ReceiptReview, ReceiptRoom, ReceiptStore, UnknownReceipts};
 use dwar_sql::schema::{otp_attempts, receipts};
 use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible};
 use std::time::Duration;
@@ -25,7 +25,7 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
 #[async_trait]
 impl ReceiptStore for SqliteStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.write_that("otp.keep", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.keep", OutdatedLookUps::NoLookUp, move |connection| {
             for kept in receipts {
                 let first_check = KeptReceipt::next_check(kept.received_at, kept.received_at);
                 let row = ReceiptRow::from(&kept);
@@ -48,7 +48,7 @@ impl ReceiptStore for SqliteStore {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.write_that("otp.claim", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.claim", OutdatedLookUps::NoLookUp, move |connection| {
             let mut rows = due(connection, "r.report <> 'failed'", room.others, now)?;
             rows.extend(due(connection, "r.report = 'failed'", room.calling, now)?);
             let again = At::from(now + lease);
@@ -67,25 +67,30 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        self.write_that("otp.bring_receipts_forward", Changes::NoLookUp, move |connection| {
-            let late = receipts::table.filter(receipts::due_at.gt(At::from(later_than)));
-            let brought =
-                diesel::update(late).set(receipts::due_at.eq(At::from(to))).execute(connection)?;
-            Ok(u64::try_from(brought).unwrap_or(u64::MAX))
-        })
+        self.write_that(
+            "otp.bring_receipts_forward",
+            OutdatedLookUps::NoLookUp,
+            move |connection| {
+                let late = receipts::table.filter(receipts::due_at.gt(At::from(later_than)));
+                let brought = diesel::update(late)
+                    .set(receipts::due_at.eq(At::from(to)))
+                    .execute(connection)?;
+                Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+            },
+        )
         .await
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.write_that("otp.done", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.done", OutdatedLookUps::NoLookUp, move |connection| {
             diesel::delete(receipts::table.find(Id::from(receipt))).execute(connection)?;
             Ok(())
         })
         .await
     }
 
-    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.write_that("otp.review", Changes::NoLookUp, move |connection| {
+    async fn review(&self, now: Timestamp, most: u32) -> Result<ReceiptReview, StoreError> {
+        self.write_that("otp.review", OutdatedLookUps::NoLookUp, move |connection| {
             let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
                 .bind::<At, _>(At::from(now))
                 .bind::<BigInt, _>(REVIEWED_AT_ONCE)
@@ -112,7 +117,7 @@ impl ReceiptStore for SqliteStore {
                 .bind::<BigInt, _>(i64::from(most))
                 .execute(connection)?;
             let crowded_out = u64::try_from(crowded_out).unwrap_or(u64::MAX);
-            Ok(Reviewed { expired, crowded_out })
+            Ok(ReceiptReview { expired, crowded_out })
         })
         .await
     }

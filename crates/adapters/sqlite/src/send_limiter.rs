@@ -1,7 +1,7 @@
 use crate::connection::command::snapshot;
 use crate::connection::error::Failure;
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{GuessBudget, OtpId, StoreError, Timestamp};
@@ -13,7 +13,7 @@ use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 #[async_trait]
 impl SendLimiter for SqliteStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.of(key.world.project)
+        self.of(key.project_mode.project)
             .read("ratelimit.log", move |connection| {
                 snapshot(connection, |connection| read_log(connection, &key))
             })
@@ -21,8 +21,8 @@ impl SendLimiter for SqliteStore {
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.of(key.world.project)
-            .write_that("ratelimit.forgive", Changes::NoLookUp, move |connection| {
+        self.of(key.project_mode.project)
+            .write_that("ratelimit.forgive", OutdatedLookUps::NoLookUp, move |connection| {
                 Ok(forgive(connection, &key, send)?)
             })
             .await
@@ -45,11 +45,15 @@ impl SendLimiter for SqliteStore {
 
 /// Reads the log by which the phone's next send is judged.
 fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
-    let SendKey { world, phone } = key;
+    let SendKey { project_mode, phone } = key;
     let phone = phone.0.as_slice();
-    let budget = guess_budgets::table.find((Id::from(world.project), world.mode.as_str(), phone));
+    let budget = guess_budgets::table.find((
+        Id::from(project_mode.project),
+        project_mode.mode.as_str(),
+        phone,
+    ));
     let budget = budget.select(BudgetRow::as_select()).get_result(connection).optional()?;
-    let places = of_phone!(send_slots of world, phone)
+    let places = of_phone!(send_slots of project_mode, phone)
         .order(send_slots::taken_at)
         .select(PlaceRow::as_select());
     Ok(log_of(places.load(connection)?, budget)?)
@@ -85,8 +89,8 @@ pub(crate) fn take_place(
 ) -> QueryResult<()> {
     let slot = (
         send_slots::send_id.eq(Id::from(send)),
-        send_slots::project_id.eq(Id::from(key.world.project)),
-        send_slots::mode.eq(key.world.mode.as_str()),
+        send_slots::project_id.eq(Id::from(key.project_mode.project)),
+        send_slots::mode.eq(key.project_mode.mode.as_str()),
         send_slots::phone_index.eq(key.phone.0.as_slice()),
         send_slots::taken_at.eq(At::from(now)),
         send_slots::forgiven.eq(false),
@@ -100,7 +104,7 @@ pub(crate) fn forgive(
     key: &SendKey,
     send: OtpId,
 ) -> QueryResult<()> {
-    let slot = of_phone!(send_slots of key.world, key.phone.0.as_slice())
+    let slot = of_phone!(send_slots of key.project_mode, key.phone.0.as_slice())
         .filter(send_slots::send_id.eq(Id::from(send)));
     statement::update(slot, send_slots::forgiven.eq(true)).execute(connection)?;
     Ok(())

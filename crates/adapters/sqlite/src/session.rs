@@ -1,15 +1,18 @@
 use crate::connection::error::Failure;
-use crate::connection::pace::Pace;
+use crate::connection::look_up_cache::{LookUpCache, OutdatedLookUps};
 use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::connection::remembered::{Changes, Remembered};
+use crate::connection::sweep_pace::SweepPace;
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
-use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
+use dwar_session::{
+    KeyAndSession, PresentedRefreshToken, Rotation, RotationPolicy, Session, SessionStore,
+    Successor,
+};
 use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::statement;
-use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
+use dwar_sql::{At, Id, KeyAndSessionRow, SessionRow, in_world, read_one};
 
 /// Most ended sessions that are held in memory while they are deleted.
 const FOUND_AT_ONCE: i64 = 20 * SWEEP as i64;
@@ -19,41 +22,41 @@ impl SessionStore for SqliteStore {
     async fn rotate(
         &self,
         seen: Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
-        self.change((seen.world, seen.id), move |session| {
+        self.change((seen.project_mode, seen.id), move |session| {
             session.rotate(&presented, next, policy, now)
         })
         .await
     }
 
-    async fn seek(
+    async fn find_key_and_session(
         &self,
         key: Digest,
         session: Option<SessionId>,
-    ) -> Result<Option<Sought>, StoreError> {
+    ) -> Result<Option<KeyAndSession>, StoreError> {
         let Some((remembered, id)) = self.remembered().zip(session) else {
             return self.look_up(key, session).await;
         };
         let snapshot = match remembered.find(key, id) {
-            Ok(sought) => {
-                debug_assert!(self.is_true_of(remembered, key, &sought).await?);
+            Ok(caller) => {
+                debug_assert!(self.is_true_of(remembered, key, &caller).await?);
                 // Yields so that requests which arrived together are answered together. Answering
                 // one at a time would wake the reader for each answer, which costs more than the
                 // look-up.
                 tokio::task::yield_now().await;
-                return Ok(Some(sought));
+                return Ok(Some(caller));
             }
             Err(snapshot) => snapshot,
         };
-        let sought = self.look_up(key, session).await?;
-        if let Some(sought) = &sought {
-            remembered.keep(snapshot, key, sought);
+        let caller = self.look_up(key, session).await?;
+        if let Some(caller) = &caller {
+            remembered.keep(snapshot, key, caller);
         }
-        Ok(sought)
+        Ok(caller)
     }
 
     async fn revoke(
@@ -63,13 +66,13 @@ impl SessionStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let revoke = move |session: &mut Session| session.revoke(token, now);
-        let wanted = (seen.world, seen.id);
+        let wanted = (seen.project_mode, seen.id);
         Ok(self.change(wanted, revoke).await?.unwrap_or_default())
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = At::from(before);
-        let (mut gone, mut pace) = (0, Pace::new());
+        let (mut gone, mut pace) = (0, SweepPace::new());
         loop {
             // An ended session stays ended, so a reader can search for them instead of the writer.
             let ended: Vec<Id> = self
@@ -92,7 +95,7 @@ impl SessionStore for SqliteStore {
                     }
                     Ok(gone)
                 };
-                let (went, next) = self.turn(pace, Changes::Anything, delete).await?;
+                let (went, next) = self.turn(pace, OutdatedLookUps::Anything, delete).await?;
                 (gone, pace, rest) = (gone + u64::from(went), next, others);
             }
             if i64::try_from(ended.len()).is_ok_and(|found| found < FOUND_AT_ONCE) {
@@ -109,14 +112,14 @@ impl SqliteStore {
     /// be wrong.
     async fn is_true_of(
         &self,
-        remembered: &Remembered,
+        remembered: &LookUpCache,
         key: Digest,
-        sought: &Sought,
+        caller: &KeyAndSession,
     ) -> Result<bool, StoreError> {
-        let session = sought.session.as_ref().map(|session| session.id);
+        let session = caller.session.as_ref().map(|session| session.id);
         let now = self.look_up(key, session).await?;
-        let still = session.is_some_and(|id| remembered.find(key, id).as_ref() == Ok(sought));
-        Ok(now.as_ref() == Some(sought) || !still)
+        let still = session.is_some_and(|id| remembered.find(key, id).as_ref() == Ok(caller));
+        Ok(now.as_ref() == Some(caller) || !still)
     }
 
     /// Looks up the key with this digest, and the session of this id if the key may see it.
@@ -124,7 +127,7 @@ impl SqliteStore {
         &self,
         key: Digest,
         session: Option<SessionId>,
-    ) -> Result<Option<Sought>, StoreError> {
+    ) -> Result<Option<KeyAndSession>, StoreError> {
         self.read("session.look_up", move |connection| {
             let visible = sessions::id
                 .nullable()
@@ -136,7 +139,7 @@ impl SqliteStore {
                 .left_join(sessions::table.on(visible))
                 .filter(api_keys::digest.eq(key.0.as_slice()))
                 .filter(projects::archived_at.is_null());
-            Ok(read_one!(SoughtRow of query, connection))
+            Ok(read_one!(KeyAndSessionRow of query, connection))
         })
         .await
     }
@@ -144,24 +147,24 @@ impl SqliteStore {
     /// Ends a session of an identity; `false` if the identity has no such active session.
     pub(crate) async fn end_session(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let end = move |session: &mut Session| session.identity == identity && session.end(now);
-        Ok(self.change((world, session), end).await?.unwrap_or_default())
+        Ok(self.change((project_mode, session), end).await?.unwrap_or_default())
     }
 
     /// Applies a rule to a session, and stores the change with its event.
     async fn change<T: Send + 'static>(
         &self,
-        (world, id): (ProjectMode, SessionId),
+        (project_mode, id): (ProjectMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        self.of(world.project)
-            .write_that("session.change", Changes::Session(id), move |connection| {
-                let found = by_id(connection, world, id)?;
+        self.of(project_mode.project)
+            .write_that("session.change", OutdatedLookUps::Session(id), move |connection| {
+                let found = by_id(connection, project_mode, id)?;
                 let Some(before) = found else { return Ok(None) };
                 let mut session = before.clone();
                 let answer = rule(&mut session);
@@ -199,9 +202,9 @@ pub(crate) fn begin(connection: &mut SqliteConnection, session: &Session) -> Que
 
 fn by_id(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of world, session);
+    let query = in_world!(sessions of project_mode, session);
     Ok(read_one!(SessionRow of query, connection))
 }

@@ -11,7 +11,7 @@ use dwar_sql::{At, Id, counted_as_test, kept_in};
 const BATCH: u16 = 50;
 
 #[derive(Clone, Copy)]
-struct Kind {
+struct RecordKind {
     table: &'static str,
     at: &'static str,
     /// The column at the end of each index that orders records of the same instant: the primary key
@@ -23,7 +23,7 @@ struct Kind {
 
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
-struct Edge {
+struct QuotaBoundary {
     #[diesel(sql_type = Id)]
     project: Id,
     #[diesel(sql_type = At)]
@@ -33,22 +33,22 @@ struct Edge {
     row: String,
 }
 
-fn kind(record: TestRecord) -> Kind {
+fn kind(record: TestRecord) -> RecordKind {
     let (table, at) = kept_in(record);
     let key = match record {
         TestRecord::Place => "send_id",
         TestRecord::Identity => "id",
         _ => "rowid",
     };
-    Kind { table, at, key, counted: counted_as_test(record) }
+    RecordKind { table, at, key, counted: counted_as_test(record) }
 }
 
 /// Walks as many index entries of a project as the quota keeps, without reading rows.
 fn edges(
     connection: &mut SqliteConnection,
-    Kind { table, at, key, counted }: Kind,
+    RecordKind { table, at, key, counted }: RecordKind,
     kept: u32,
-) -> QueryResult<Vec<Edge>> {
+) -> QueryResult<Vec<QuotaBoundary>> {
     let query = format!(
         "SELECT edge.project, held.{at} AS at, quote(held.{key}) AS row \
          FROM (SELECT id AS project, \
@@ -63,8 +63,8 @@ fn edges(
 /// Deletes the oldest [`BATCH`] records up to the edge.
 fn drop_some(
     connection: &mut SqliteConnection,
-    Kind { table, at, key, counted }: Kind,
-    Edge { project, at: edge, row }: &Edge,
+    RecordKind { table, at, key, counted }: RecordKind,
+    QuotaBoundary { project, at: edge, row }: &QuotaBoundary,
     until: Timestamp,
 ) -> QueryResult<usize> {
     let query = format!(

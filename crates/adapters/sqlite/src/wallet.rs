@@ -6,15 +6,15 @@ use diesel::prelude::*;
 use dwar_kernel::{EntryId, ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
 use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, statement};
-use dwar_wallet::{Balance, HoldOutcome, Impossible, Movement, OpenHold, Paise, Wallet};
+use dwar_wallet::{Balance, HoldOutcome, ImpossibleBalance, Movement, OpenHold, Paise, Wallet};
 
 /// A stored wallet with the threshold of its project.
-pub(crate) struct Purse {
+pub(crate) struct StoredWallet {
     row: WalletRow,
     low_balance: Option<i64>,
 }
 
-impl Purse {
+impl StoredWallet {
     /// A wallet that was never credited is empty and cannot fall below its threshold.
     pub(crate) fn new(
         project: ProjectId,
@@ -44,9 +44,9 @@ pub(crate) fn apply<T>(
     rule: impl FnOnce(
         &mut SqliteConnection,
         &mut Wallet,
-    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
+    ) -> Result<Result<Movement<T>, ImpossibleBalance>, Failure>,
 ) -> Result<T, Failure> {
-    let purse = Purse::read(connection, project)?;
+    let purse = StoredWallet::read(connection, project)?;
     let movement = book(connection, project, purse, rule)?;
     if let Some(event) = &movement.event {
         event::record(connection, event)?;
@@ -58,11 +58,11 @@ pub(crate) fn apply<T>(
 pub(crate) fn book<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
-    Purse { row, low_balance }: Purse,
+    StoredWallet { row, low_balance }: StoredWallet,
     rule: impl FnOnce(
         &mut SqliteConnection,
         &mut Wallet,
-    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
+    ) -> Result<Result<Movement<T>, ImpossibleBalance>, Failure>,
 ) -> Result<Movement<T>, Failure> {
     let mut wallet =
         Wallet { project, balance: row.balance(), low_balance: low_balance.map(Paise) };
@@ -91,7 +91,7 @@ pub(crate) fn book<T>(
 /// Reserves money for a send; this causes no event.
 pub(crate) fn hold(
     connection: &mut SqliteConnection,
-    purse: Purse,
+    purse: StoredWallet,
     hold: OpenHold,
     entry: EntryId,
 ) -> Result<HoldOutcome, Failure> {

@@ -12,18 +12,18 @@ const AHEAD: usize = 1_024;
 /// secrets. Bytes drawn ahead are used only for ids, which are not secret. Every secret is drawn
 /// when it is needed.
 pub struct SystemEntropy {
-    ahead: Mutex<Ahead>,
+    ahead: Mutex<EntropyBuffer>,
 }
 
 /// Bytes that were drawn and not used yet.
-struct Ahead {
+struct EntropyBuffer {
     bytes: [u8; AHEAD],
     used: usize,
 }
 
 impl Default for SystemEntropy {
     fn default() -> Self {
-        Self { ahead: Mutex::new(Ahead { bytes: [0; AHEAD], used: AHEAD }) }
+        Self { ahead: Mutex::new(EntropyBuffer { bytes: [0; AHEAD], used: AHEAD }) }
     }
 }
 

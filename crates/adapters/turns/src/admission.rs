@@ -12,11 +12,11 @@ pub struct AdmissionQueue<K: Copy + Ord> {
 
 struct State<K: Copy + Ord> {
     free: usize,
-    waiting: FairQueue<K, Applicant<K>>,
+    waiting: FairQueue<K, WaitingTask<K>>,
     load: QueueLoad,
 }
 
-struct Applicant<K: Copy + Ord> {
+struct WaitingTask<K: Copy + Ord> {
     reply: oneshot::Sender<Permit<K>>,
     since: Instant,
 }
@@ -48,7 +48,7 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
                 state.load.waited.record(Duration::ZERO);
                 return Some(Permit::begin(Arc::clone(self)));
             }
-            let queued = state.waiting.push(flow, Applicant { reply, since: Instant::now() });
+            let queued = state.waiting.push(flow, WaitingTask { reply, since: Instant::now() });
             let all_stay = queued.as_ref().is_ok_and(|queued| queued.pushed_out.is_none());
             state.load.left += u64::from(!all_stay);
             queued.ok()?
@@ -70,7 +70,7 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
         worked.into_iter().for_each(|worked| state.load.worked.record(worked));
         let next = state.waiting.pop();
         state.free += usize::from(next.is_none());
-        let Applicant { reply, since } = next?;
+        let WaitingTask { reply, since } = next?;
         state.load.waited.record(since.elapsed());
         Some(reply)
     }

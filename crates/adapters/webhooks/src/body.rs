@@ -70,8 +70,8 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
         kind: event.kind.as_str(),
         timestamp: event.at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
         data: Data {
-            project_id: event.world.project.to_string(),
-            mode: event.world.mode.as_str(),
+            project_id: event.project_mode.project.to_string(),
+            mode: event.project_mode.mode.as_str(),
             subject,
         },
     };

@@ -3,7 +3,7 @@ use crate::body;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_event::{CallFailure, Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_kernel::{Timestamp, http_date, retry_after, with_causes};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::header::{DATE, HeaderName, RETRY_AFTER};
@@ -80,7 +80,7 @@ impl WebhookSender for HttpWebhookSender {
         format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, CallFailure> {
         self.allows(&request.url)?;
         let began = Timestamp::from_timestamp(request.timestamp, 0);
         let call = self
@@ -93,7 +93,7 @@ impl WebhookSender for HttpWebhookSender {
             .body(request.body);
         match call.send().await {
             Ok(answer) if answer.status().is_success() => Ok(answer.status().as_u16()),
-            Ok(answer) => Err(NotTaken {
+            Ok(answer) => Err(CallFailure {
                 cause: SendFailure::Status(answer.status().as_u16()),
                 retry_after: asked_for(&answer, began),
             }),

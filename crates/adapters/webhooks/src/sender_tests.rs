@@ -167,7 +167,7 @@ impl PublicResolver {
 #[test]
 fn the_body_names_what_happened_and_nothing_secret() {
     let event = Event {
-        world: ProjectMode {
+        project_mode: ProjectMode {
             project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
             mode: KeyMode::Live,
         },

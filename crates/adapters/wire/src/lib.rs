@@ -24,7 +24,7 @@ pub use allow::allow;
 pub use body::{declared_length, declares_form, declares_json};
 pub use client::client_address;
 pub use codes::RETRY_AN_OUTAGE;
-pub use connection::{Connection, Patience};
+pub use connection::{ClientTimeouts, Connection};
 pub use document::{Document, is_known};
 pub use endpoint::Endpoint;
 pub use failure::{seconds_until, store_failed};

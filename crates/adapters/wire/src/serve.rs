@@ -1,4 +1,4 @@
-use crate::connection::{Connection, Edge, Gate, Patience, begin};
+use crate::connection::{ClientTimeouts, Connection, Edge, Gate, begin};
 use actix_http::{Extensions, HttpService, KeepAlive, Protocol};
 use actix_server::{GracefulShutdownSignal, ServerBuilder, ServerHandle};
 use actix_service::{
@@ -30,7 +30,7 @@ pub struct Serving {
     /// Most connections at once, over all workers. The last place of each worker stays free while
     /// any of its connections has no whole request in progress.
     pub max_connections: usize,
-    pub patience: Patience,
+    pub patience: ClientTimeouts,
     /// How long requests in progress may take to finish at shutdown; whole seconds.
     pub shutdown_timeout: Duration,
 }

@@ -97,9 +97,9 @@ impl RequestTrace {
                 span.record("error.type", end.code.unwrap_or(status.as_str()));
             }
         }
-        if let Some(world) = end.caller {
-            span.record("dwar.project", display(world.project))
-                .record("dwar.mode", world.mode.as_str());
+        if let Some(project_mode) = end.caller {
+            span.record("dwar.project", display(project_mode.project))
+                .record("dwar.mode", project_mode.mode.as_str());
         }
         span.record("dwar.code", end.code).record("end", true);
     }

@@ -1,4 +1,4 @@
-use crate::{Limits, Tally, Toolbox};
+use crate::{CommonPorts, Limits, UsageRecorder};
 use dwar_kernel::{ApiKeyId, ProjectMode, StoreError, TRACE};
 use dwar_otp::Refusal;
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
@@ -7,11 +7,11 @@ use tracing::instrument;
 
 /// Counts requests per API key and refuses those above its quota (docs/contract.md, Limits).
 pub struct AdmitRequest {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub limiter: Arc<dyn RequestLimiter>,
     pub limits: Limits,
     /// Counts refused sends, for operators who look for the reason why a code did not come.
-    pub tally: Arc<Tally>,
+    pub usage_recorder: Arc<UsageRecorder>,
 }
 
 impl AdmitRequest {
@@ -19,16 +19,18 @@ impl AdmitRequest {
     #[instrument(name = "admit_request", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         key: ApiKeyId,
         scope: RequestScope,
     ) -> Result<Option<Admission>, StoreError> {
-        let Some(quota) = self.limits.of(world.mode).requests(scope) else { return Ok(None) };
+        let Some(quota) = self.limits.of(project_mode.mode).requests(scope) else {
+            return Ok(None);
+        };
         let key = RequestKey { key, scope };
         let admission = self.limiter.hit(key, quota, self.tools.now()).await?;
         self.tools.observer.limited(scope, admission.admitted);
         if scope == RequestScope::Send && !admission.admitted {
-            self.tally.refused(world, None, Refusal::Ceiling);
+            self.usage_recorder.refused(project_mode, None, Refusal::Ceiling);
         }
         Ok(Some(admission))
     }

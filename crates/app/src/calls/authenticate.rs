@@ -1,8 +1,10 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, TRACE};
 use dwar_project::{ApiKey, Caller, ProjectStore};
-use dwar_session::{AccessToken, PresentedToken, RefreshToken, SessionStore, Sought, TokenSigner};
+use dwar_session::{
+    AccessToken, KeyAndSession, PresentedToken, RefreshToken, SessionStore, TokenSigner,
+};
 use std::sync::Arc;
 use tracing::instrument;
 
@@ -16,7 +18,7 @@ pub enum Claim {
 
 /// Identifies the caller of a request; clients send the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub projects: Arc<dyn ProjectStore>,
     /// Looks up the key together with the session of a token.
     pub sessions: Arc<dyn SessionStore>,
@@ -51,8 +53,8 @@ impl Authenticate {
         &self,
         claim: &Claim,
         token: Option<&PresentedToken>,
-    ) -> Result<Sought, AuthenticateError> {
-        self.seek(claim, token.and_then(|token| token.session)).await
+    ) -> Result<KeyAndSession, AuthenticateError> {
+        self.find_key_and_session(claim, token.and_then(|token| token.session)).await
     }
 
     /// Like [`Authenticate::with_access_token`], with a refresh token.
@@ -61,17 +63,17 @@ impl Authenticate {
         &self,
         claim: &Claim,
         token: Option<&str>,
-    ) -> Result<Sought, AuthenticateError> {
-        self.seek(claim, token.and_then(RefreshToken::session_of)).await
+    ) -> Result<KeyAndSession, AuthenticateError> {
+        self.find_key_and_session(claim, token.and_then(RefreshToken::session_of)).await
     }
 
-    async fn seek(
+    async fn find_key_and_session(
         &self,
         claim: &Claim,
         session: Option<SessionId>,
-    ) -> Result<Sought, AuthenticateError> {
-        let sought = self.sessions.seek(self.digest(claim).await?, session).await?;
-        sought.ok_or(AuthenticateError::Unrecognised)
+    ) -> Result<KeyAndSession, AuthenticateError> {
+        let found = self.sessions.find_key_and_session(self.digest(claim).await?, session).await?;
+        found.ok_or(AuthenticateError::Unrecognised)
     }
 
     /// The digest by which stores look up the key. Test mode without a key is represented by the project's

@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_identity::{Erased, IdentityStore};
 use dwar_kernel::{IdentityId, TRACE};
@@ -8,7 +8,7 @@ use tracing::instrument;
 
 /// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
 pub struct DeleteIdentity {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub identities: Arc<dyn IdentityStore>,
 }
 
@@ -32,7 +32,7 @@ impl DeleteIdentity {
         }
         let id: IdentityId = id.parse().map_err(|_| DeleteIdentityError::NotFound)?;
         let now = self.tools.now();
-        let erased = self.identities.erase(caller.world(), id, now).await?;
+        let erased = self.identities.erase(caller.project_mode(), id, now).await?;
         erased.map(|erased| (id, erased)).ok_or(DeleteIdentityError::NotFound)
     }
 }

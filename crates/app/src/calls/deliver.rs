@@ -1,12 +1,12 @@
 use super::message_text::{brand_of, language_of, sms_text_of};
-use crate::{Routes, Toolbox};
+use crate::{CommonPorts, Routes};
 use dwar_kernel::{
     AttemptId, EntryId, KeyMode, OtpId, Phone, PriceList, Purpose, StoreError, TRACE, Unsealable,
 };
 use dwar_login::{LoginStore, SendReport};
 use dwar_otp::{
-    Charge, Code, DeliveryAttempt, DeliveryStep, Message, Otp, OtpStore, Outcome, Reach, Reason,
-    Receipt, ReceiptTarget, Report, Reported, Route,
+    Charge, Code, DeliveryAttempt, DeliveryStep, FailureReach, Message, Otp, OtpStore, Outcome,
+    Reason, Receipt, ReceiptTarget, Report, ReportedRequest, Route,
 };
 use dwar_project::{Project, ProjectStore};
 use dwar_ratelimit::{SendKey, SendLimiter};
@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 /// Each provider's answer is on disk before the next provider is called, so that a process that takes over
 /// after a crash knows how far the delivery came.
 pub struct Deliver {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     /// Begins sends, and keeps the outcome of each attempt and of the money.
     pub logins: Arc<dyn LoginStore>,
     pub otps: Arc<dyn OtpStore>,
@@ -34,23 +34,23 @@ pub struct Deliver {
 }
 
 /// Values that are the same for every provider on the route.
-pub(crate) struct Way<'project> {
+pub(crate) struct DeliveryContext<'project> {
     pub(crate) project: &'project Project,
     pub(crate) route: Route,
     /// Content of the message, if the caller has it; otherwise it is unsealed from the request.
-    pub(crate) contents: Option<Contents>,
+    pub(crate) contents: Option<MessageSecrets>,
 }
 
 /// The parts of a message that differ from send to send.
 #[derive(Clone)]
-pub(crate) struct Contents {
+pub(crate) struct MessageSecrets {
     pub(crate) phone: Phone,
     pub(crate) code: Code,
     /// The last line of the SMS, if the send named one.
     pub(crate) last_line: Option<String>,
 }
 
-impl Contents {
+impl MessageSecrets {
     /// Code and last line in the form that is sealed for a fallback.
     pub(crate) fn sealed_text(&self) -> Zeroizing<String> {
         let (code, line) = (self.code.expose(), self.last_line.as_deref());
@@ -65,7 +65,7 @@ impl Deliver {
     /// returns its last state.
     pub(crate) async fn attempt(
         &self,
-        way: Way<'_>,
+        way: DeliveryContext<'_>,
         otp: Otp,
         attempt: DeliveryAttempt,
     ) -> Result<Otp, StoreError> {
@@ -89,11 +89,13 @@ impl Deliver {
         about: ReceiptTarget,
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
-        let ReceiptTarget { world, otp, attempt } = about;
-        let Some(project) = self.projects.find(world.project).await? else { return Ok(None) };
-        let route = self.routes.of(&project, world.mode);
-        let way = Way { project: &project, route, contents: None };
-        let request = Reported::Id(project.id, otp);
+        let ReceiptTarget { project_mode, otp, attempt } = about;
+        let Some(project) = self.projects.find(project_mode.project).await? else {
+            return Ok(None);
+        };
+        let route = self.routes.of(&project, project_mode.mode);
+        let way = DeliveryContext { project: &project, route, contents: None };
+        let request = ReportedRequest::Id(project.id, otp);
         match self.record(&way, request, attempt, report).await? {
             Some((otp, step)) => self.follow(&way, otp, step).await.map(Some),
             None => Ok(None),
@@ -108,11 +110,11 @@ impl Deliver {
         otp: &Otp,
         charge: Charge,
     ) -> Result<(), StoreError> {
-        self.settle(project, otp.world.mode, otp.id, charge).await?;
-        let key = SendKey { world: otp.world, phone: otp.phone };
+        self.settle(project, otp.project_mode.mode, otp.id, charge).await?;
+        let key = SendKey { project_mode: otp.project_mode, phone: otp.phone };
         match otp.delivery.reach() {
-            Reach::Refused => self.sends.forgive(key, otp.id).await,
-            Reach::NoProvider | Reach::Possible => Ok(()),
+            FailureReach::Refused => self.sends.forgive(key, otp.id).await,
+            FailureReach::NoProvider | FailureReach::Possible => Ok(()),
         }
     }
 
@@ -149,18 +151,18 @@ impl Deliver {
 
     async fn follow(
         &self,
-        way: &Way<'_>,
+        way: &DeliveryContext<'_>,
         mut otp: Otp,
         mut step: DeliveryStep,
     ) -> Result<Otp, StoreError> {
         while let DeliveryStep::Try(attempt) = step {
             let report = self.hand_over(way, &otp, &attempt).await;
             self.tools.observer.attempted(&attempt, &report);
-            let (told, seen) = (report.clone(), Reported::Seen(Box::new(otp.clone())));
+            let (told, seen) = (report.clone(), ReportedRequest::Seen(Box::new(otp.clone())));
             match self.record(way, seen, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
                 None => {
-                    self.outlive(way.project, &mut otp, attempt.id, told).await?;
+                    self.settle_erased_request(way.project, &mut otp, attempt.id, told).await?;
                     break;
                 }
             }
@@ -170,7 +172,7 @@ impl Deliver {
 
     /// Ends a request that was erased during the call to its provider: no further provider is called and no
     /// receipt is awaited; only the money is settled by the provider's answer.
-    async fn outlive(
+    async fn settle_erased_request(
         &self,
         project: &Project,
         otp: &mut Otp,
@@ -187,8 +189,8 @@ impl Deliver {
 
     async fn record(
         &self,
-        way: &Way<'_>,
-        request: Reported,
+        way: &DeliveryContext<'_>,
+        request: ReportedRequest,
         attempt: AttemptId,
         report: Report,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
@@ -212,13 +214,18 @@ impl Deliver {
         if matches!(step, DeliveryStep::Try(_)) {
             observer.fell_back();
         }
-        if let Some(attempt) = arrived.filter(|_| !otp.world.mode.is_test()) {
+        if let Some(attempt) = arrived.filter(|_| !otp.project_mode.mode.is_test()) {
             let after = (attempt.at - otp.created_at).to_std().unwrap_or_default();
             observer.delivered(attempt.channel, after);
         }
     }
 
-    async fn hand_over(&self, way: &Way<'_>, otp: &Otp, attempt: &DeliveryAttempt) -> Report {
+    async fn hand_over(
+        &self,
+        way: &DeliveryContext<'_>,
+        otp: &Otp,
+        attempt: &DeliveryAttempt,
+    ) -> Report {
         let Some(gateway) = self.routes.gateways.get(&attempt.provider) else {
             tracing::error!(provider = %attempt.provider, "no gateway of this name is configured");
             return Report::Failed(Reason::ProviderUnavailable);
@@ -247,7 +254,7 @@ impl Deliver {
     /// Composes the message. A failure is logged with its cause.
     fn message(
         &self,
-        way: &Way<'_>,
+        way: &DeliveryContext<'_>,
         otp: &Otp,
         attempt: &DeliveryAttempt,
     ) -> Result<Message, Reason> {
@@ -258,7 +265,7 @@ impl Deliver {
         });
         // No provider was called, so certainly nothing was sent.
         let opened = opened.map_err(|_| Reason::ProviderUnavailable)?;
-        let Contents { phone, code, last_line } = opened;
+        let MessageSecrets { phone, code, last_line } = opened;
         let text = sms_text_of(project, last_line.as_deref()).inspect_err(|cause| {
             tracing::error!(project = %project.id, %cause, "the project's text cannot be used");
         });
@@ -268,7 +275,7 @@ impl Deliver {
         Ok(Message {
             otp: otp.id,
             attempt: attempt.id,
-            world: otp.world,
+            project_mode: otp.project_mode,
             channel: attempt.channel,
             phone,
             phone_index: otp.phone,
@@ -281,20 +288,20 @@ impl Deliver {
         })
     }
 
-    fn open(&self, otp: &Otp) -> Result<Contents, Unsealable> {
+    fn open(&self, otp: &Otp) -> Result<MessageSecrets, Unsealable> {
         let vault = &self.tools.vault;
-        let phone = vault.open_phone(otp.world.project, &otp.sealed_phone)?;
+        let phone = vault.open_phone(otp.project_mode.project, &otp.sealed_phone)?;
         let sealed = otp.sealed_code.as_ref().ok_or(Unsealable)?;
         let plain = Zeroizing::new(vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?);
         let text = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;
         let (digits, line) =
             text.split_once(' ').map_or((text, None), |(digits, line)| (digits, Some(line)));
         let code = Code::relayed(digits).map_err(|_| Unsealable)?;
-        Ok(Contents { phone, code, last_line: line.map(str::to_owned) })
+        Ok(MessageSecrets { phone, code, last_line: line.map(str::to_owned) })
     }
 }
 
-impl Way<'_> {
+impl DeliveryContext<'_> {
     /// Span for the gateway's log lines: the span of the request, which knows the phone, or a new one if no
     /// request waits for the send (receipts, the sweep).
     fn span_about(&self, phone: &Phone) -> Span {

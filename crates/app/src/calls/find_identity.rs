@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_identity::{Identity, IdentityStore};
 use dwar_kernel::{IdentityId, Phone, StoreError, TRACE, Timestamp, Vault};
@@ -8,7 +8,7 @@ use tracing::instrument;
 
 /// Looks up an identity by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub identities: Arc<dyn IdentityStore>,
 }
 
@@ -26,7 +26,7 @@ impl FoundIdentity {
     pub fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
         Ok(Self {
             id: identity.id,
-            phone: vault.open_phone(identity.world.project, &identity.phone)?,
+            phone: vault.open_phone(identity.project_mode.project, &identity.phone)?,
             created_at: identity.created_at,
             last_verified_at: identity.last_verified_at,
         })
@@ -50,7 +50,7 @@ impl FindIdentity {
     ) -> Result<FoundIdentity, FindIdentityError> {
         enabled(caller)?;
         let id: IdentityId = id.parse().map_err(|_| FindIdentityError::NotFound)?;
-        let found = self.identities.find(caller.world(), id).await?;
+        let found = self.identities.find(caller.project_mode(), id).await?;
         self.opened(found)
     }
 
@@ -62,9 +62,9 @@ impl FindIdentity {
         phone: &Phone,
     ) -> Result<FoundIdentity, FindIdentityError> {
         enabled(caller)?;
-        let world = caller.world();
-        let index = self.tools.vault.phone_index(world, phone);
-        let found = self.identities.find_by_phone(world, index).await?;
+        let project_mode = caller.project_mode();
+        let index = self.tools.vault.phone_index(project_mode, phone);
+        let found = self.identities.find_by_phone(project_mode, index).await?;
         self.opened(found)
     }
 

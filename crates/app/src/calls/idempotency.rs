@@ -1,12 +1,14 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp, with_causes};
-use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_otp::idempotency::{
+    IdempotencyDecision, IdempotencyRecord, IdempotencySlot, IdempotencyStore, Lifetimes,
+};
 use dwar_project::Caller;
 use std::sync::Arc;
 
 /// Answers a repeated request with the first answer. The use case defines the content of the answer.
 pub struct Idempotency {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub store: Arc<dyn IdempotencyStore>,
     /// Default lifetimes: how long a first request may run, and how long its answer is kept.
     pub lifetimes: Lifetimes,
@@ -14,20 +16,20 @@ pub struct Idempotency {
 
 /// Idempotency key and its lifetimes.
 #[derive(Clone, Copy)]
-pub(crate) struct Repeat<'a> {
+pub(crate) struct RepeatKey<'a> {
     /// The key in clear; only to make a digest of it.
     pub(crate) key: &'a [u8],
     pub(crate) lifetimes: Lifetimes,
 }
 
 /// The right to do the work of one key. The holder has to call [`Idempotency::end`].
-pub(crate) struct Ticket {
-    slot: Slot,
+pub(crate) struct IdempotencyClaim {
+    slot: IdempotencySlot,
     began_at: Timestamp,
 }
 
-pub(crate) enum Begun {
-    Fresh(Ticket),
+pub(crate) enum IdempotencyOutcome {
+    Fresh(IdempotencyClaim),
     Replay(Vec<u8>),
     /// The first request with this key is still running.
     Running,
@@ -41,25 +43,28 @@ impl Idempotency {
         &self,
         caller: &Caller,
         route: &'static str,
-        repeat: Repeat<'_>,
+        repeat: RepeatKey<'_>,
         (asked, phone): (&str, BlindIndex),
-    ) -> Result<Begun, StoreError> {
+    ) -> Result<IdempotencyOutcome, StoreError> {
         let vault = &self.tools.vault;
-        let world = caller.world();
-        let id = world.project.uuid();
-        let scope = [id.as_bytes().as_slice(), world.mode.as_str().as_bytes(), route.as_bytes()];
+        let project_mode = caller.project_mode();
+        let id = project_mode.project.uuid();
+        let scope =
+            [id.as_bytes().as_slice(), project_mode.mode.as_str().as_bytes(), route.as_bytes()];
         let digest =
             |last: &[u8]| vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last]);
-        let slot = Slot { world, route, key: digest(repeat.key) };
+        let slot = IdempotencySlot { project_mode, route, key: digest(repeat.key) };
         let fingerprint = digest(asked.as_bytes());
         let began_at = self.tools.now();
-        let record = Record { fingerprint, phone, began_at, answer: None };
+        let record = IdempotencyRecord { fingerprint, phone, began_at, answer: None };
         Ok(match self.store.begin(slot, record, repeat.lifetimes).await? {
-            Beginning::Fresh => Begun::Fresh(Ticket { slot, began_at }),
-            Beginning::Running => Begun::Running,
-            Beginning::Reused => Begun::Reused,
-            Beginning::Replay(sealed) => {
-                Begun::Replay(vault.open(Purpose::Answer, &slot.key.0, &sealed)?)
+            IdempotencyDecision::Fresh => {
+                IdempotencyOutcome::Fresh(IdempotencyClaim { slot, began_at })
+            }
+            IdempotencyDecision::Running => IdempotencyOutcome::Running,
+            IdempotencyDecision::Reused => IdempotencyOutcome::Reused,
+            IdempotencyDecision::Replay(sealed) => {
+                IdempotencyOutcome::Replay(vault.open(Purpose::Answer, &slot.key.0, &sealed)?)
             }
         })
     }
@@ -69,8 +74,8 @@ impl Idempotency {
     ///
     /// A failed write changes nothing for the first caller, whose work is done. It is logged, and the key
     /// becomes free when its lease ends.
-    pub(crate) async fn end(&self, ticket: Ticket, answer: Option<&str>) {
-        let Ticket { slot, began_at } = ticket;
+    pub(crate) async fn end(&self, ticket: IdempotencyClaim, answer: Option<&str>) {
+        let IdempotencyClaim { slot, began_at } = ticket;
         let ended = match answer {
             Some(answer) => {
                 let answer = self.tools.vault.seal(Purpose::Answer, &slot.key.0, answer.as_bytes());

@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_event::{
     Event, EventFeed, FeedCursor, FeedLimit, FeedPage, FeedPosition, FeedRefusal, Subject,
@@ -11,7 +11,7 @@ use tracing::instrument;
 
 /// Lists the events of a project in the order of its feed (`GET /v1/events`).
 pub struct ListEvents {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub feed: Arc<dyn EventFeed>,
     pub sender: Arc<dyn WebhookSender>,
 }
@@ -68,17 +68,17 @@ impl ListEvents {
         caller: &Caller,
         query: EventsQuery,
     ) -> Result<EventPage, ListEventsError> {
-        let (world, feed) = (caller.world(), caller.project.events_feed);
-        let after = query.after.map(|text| FeedCursor::read(&text, world)).transpose();
+        let (project_mode, feed) = (caller.project_mode(), caller.project.events_feed);
+        let after = query.after.map(|text| FeedCursor::read(&text, project_mode)).transpose();
         let after = after.map_err(|_| ListEventsError::NotACursor)?;
         if !feed.on {
             return Err(ListEventsError::Disabled);
         }
         let at = after.map_or(FeedPosition::default(), |cursor| cursor.at);
-        let slice = self.feed.read_feed(world, at, query.limit).await?;
+        let slice = self.feed.read_feed(project_mode, at, query.limit).await?;
         let FeedPage { events, cursor, has_more } = slice.page(after, feed.run)?;
         let events = events.iter().map(|event| self.listed(event)).collect();
-        Ok(EventPage { events, cursor: cursor.text(world), has_more })
+        Ok(EventPage { events, cursor: cursor.text(project_mode), has_more })
     }
 
     fn listed(&self, event: &Event) -> ListedEvent {
@@ -89,7 +89,7 @@ impl ListEvents {
     /// left out, so that one unreadable event does not stop a consumer.
     fn masked_phone(&self, event: &Event) -> Option<String> {
         let Subject::Otp { phone: Some(phone), .. } = &event.subject else { return None };
-        let opened = self.tools.vault.open_phone(event.world.project, &phone.sealed);
+        let opened = self.tools.vault.open_phone(event.project_mode.project, &phone.sealed);
         let opened = opened.inspect_err(|cause| {
             tracing::error!(event = event.id(), error = %with_causes(cause),
                 "the phone number of an event cannot be opened");

@@ -1,4 +1,4 @@
-use dwar_otp::{DltForm, DltWarning, Ending, InvalidText, Language, Segments, SmsText};
+use dwar_otp::{DltForm, DltWarning, InvalidText, Language, MessageEnding, Segments, SmsText};
 use dwar_project::{Messages, Project};
 
 const DEFAULT_LANGUAGE: &str = "en";
@@ -42,7 +42,7 @@ pub fn sms_text_of(project: &Project, last_line: Option<&str>) -> Result<SmsText
     let template = template.unwrap_or_else(|| SmsText::default_template(language_of(project)));
     let ending = match last_line {
         Some(named) => named.parse()?,
-        None => Ending::of(messages.domain.as_deref(), messages.app_hash.as_deref())?,
+        None => MessageEnding::of(messages.domain.as_deref(), messages.app_hash.as_deref())?,
     };
     SmsText::new(template, &brand_of(project), ending)
 }

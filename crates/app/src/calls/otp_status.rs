@@ -19,7 +19,7 @@ impl OtpStatus {
     #[instrument(name = "otp_status", target = TRACE, level = "error", skip_all)]
     pub async fn find(&self, caller: &Caller, id: &str) -> Result<Otp, OtpStatusError> {
         let id: OtpId = id.parse().map_err(|_| OtpStatusError::NotFound)?;
-        let otp = self.otps.find(caller.world(), id).await?;
+        let otp = self.otps.find(caller.project_mode(), id).await?;
         otp.ok_or(OtpStatusError::NotFound)
     }
 }

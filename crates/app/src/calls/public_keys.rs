@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_kernel::{StoreError, TRACE};
 use dwar_session::{JwkSet, TokenSigner};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use tracing::instrument;
 
 /// Publishes the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub signer: Arc<dyn TokenSigner>,
 }
 

@@ -1,6 +1,6 @@
-use super::idempotency::Repeat;
+use super::idempotency::RepeatKey;
 use crate::refusals::refusals;
-use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
+use crate::{AdmitRequest, CommonPorts, RelayOtp, RelayOtpError, SendOtpError};
 use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{
@@ -19,7 +19,7 @@ pub type HookFormats = fn(HookKind) -> &'static dyn HookFormat;
 ///
 /// A hook needs no switch: an operator created it.
 pub struct ReceiveHook {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub hooks: Arc<dyn HookStore>,
     pub formats: HookFormats,
     pub admit_request: Arc<AdmitRequest>,
@@ -139,7 +139,7 @@ impl ReceiveHook {
     /// Whether the limit of the project and mode has room for one more send.
     async fn admits(&self, caller: &Caller) -> Result<bool, StoreError> {
         let scope = RequestScope::Send;
-        let admission = self.admit_request.admit(caller.world(), caller.key, scope).await?;
+        let admission = self.admit_request.admit(caller.project_mode(), caller.key, scope).await?;
         Ok(admission.is_none_or(|admission| admission.admitted))
     }
 
@@ -156,9 +156,9 @@ impl ReceiveHook {
     ) -> Result<Option<Result<(), HookRefusal>>, StoreError> {
         match self.send(order, recorded).await {
             Ok(()) => Ok(Some(Ok(()))),
-            Err(Ended::Refused(refusal)) => Ok(Some(Err(refusal))),
-            Err(Ended::Running) => Ok(None),
-            Err(Ended::Failed(cause)) => Err(cause),
+            Err(HookOutcome::Refused(refusal)) => Ok(Some(Err(refusal))),
+            Err(HookOutcome::Running) => Ok(None),
+            Err(HookOutcome::Failed(cause)) => Err(cause),
         }
     }
 
@@ -166,26 +166,26 @@ impl ReceiveHook {
         &self,
         order: &HookOrder,
         recorded: &(dyn Fn() + Send + Sync),
-    ) -> Result<(), Ended> {
+    ) -> Result<(), HookOutcome> {
         let HookOrder { caller, asked, lifetime, key, format } = order;
-        let HookMessage { phone, code, .. } = asked.clone().map_err(Ended::Refused)?;
+        let HookMessage { phone, code, .. } = asked.clone().map_err(HookOutcome::Refused)?;
         let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
-        let lifetime = lifetime.ok_or(Ended::Refused(HookRefusal::Unavailable))?;
+        let lifetime = lifetime.ok_or(HookOutcome::Refused(HookRefusal::Unavailable))?;
         // A first call that never finished is not done again, since the caller has given up by then.
-        let lifetimes = Lifetimes { lease: format.repeats_for(), keep: format.repeats_for() };
-        let repeat = Some(Repeat { key: &key.0, lifetimes });
+        let lifetimes = Lifetimes { lease: format.repeat_window(), keep: format.repeat_window() };
+        let repeat = Some(RepeatKey { key: &key.0, lifetimes });
         self.relay.deliver(caller, &phone, (code, lifetime), repeat, recorded).await?;
         Ok(())
     }
 }
 
-enum Ended {
+enum HookOutcome {
     Refused(HookRefusal),
     Running,
     Failed(StoreError),
 }
 
-impl From<RelayOtpError> for Ended {
+impl From<RelayOtpError> for HookOutcome {
     fn from(error: RelayOtpError) -> Self {
         let send = match error {
             RelayOtpError::Send(send) => send,

@@ -1,5 +1,5 @@
 use crate::refusals::refusals;
-use crate::{ReceiptEnd, Toolbox};
+use crate::{CommonPorts, ReceiptEnd};
 use dwar_kernel::{ReceiptId, StoreError, TRACE};
 use dwar_otp::{
     KeptReceipt, Receipt, ReceiptSource, ReceiptStore, WebhookAdmission, WebhookCall, WebhookError,
@@ -12,7 +12,7 @@ use tracing::instrument;
 /// Receives delivery reports of providers (`/webhooks/{provider}`). Receipts are stored first and applied
 /// afterwards by [`ApplyReceipts`](crate::ApplyReceipts).
 pub struct ReceiveWebhook {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     /// By provider name, the last part of the path.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     pub receipts: Arc<dyn ReceiptStore>,

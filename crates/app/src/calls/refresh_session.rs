@@ -5,8 +5,8 @@ use dwar_kernel::{
 };
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
-    AccessToken, Presented, RefreshToken, RefreshTokenId, Replay, Rotation, RotationPolicy,
-    Session, SessionStore, Sought, Successor,
+    AccessToken, KeyAndSession, PresentedRefreshToken, RefreshToken, RefreshTokenId, Replay,
+    Rotation, RotationPolicy, Session, SessionStore, Successor,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,21 +36,21 @@ impl RefreshSession {
     #[instrument(name = "refresh_session", target = TRACE, level = "error", skip_all)]
     pub async fn refresh(
         &self,
-        sought: Sought,
+        caller: KeyAndSession,
         token: &str,
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
         let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
-        let Sought { world, session, own_profile, .. } = sought;
-        let token = RefreshToken::read(world, token, vault);
+        let KeyAndSession { project_mode, session, own_profile, .. } = caller;
+        let token = RefreshToken::read(project_mode, token, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
         let token_id = token.id();
         let seen = session.filter(|seen| seen.id == token_id.session);
         let seen = seen.ok_or(RefreshSessionError::Expired)?;
 
         let refresh = token.digest(vault);
-        let key = key.map(|key| self.digest(world.project, refresh, key));
-        let presented = Presented { generation: token_id.generation, refresh, key };
+        let key = key.map(|key| self.digest(project_mode.project, refresh, key));
+        let presented = PresentedRefreshToken { generation: token_id.generation, refresh, key };
         let token_id =
             RefreshTokenId { generation: token_id.generation.saturating_add(1), ..token_id };
         let (next, pair) =
@@ -129,7 +129,7 @@ impl RefreshSession {
         let read = || {
             let mut lines = std::str::from_utf8(&plain).ok()?.lines();
             let access = AccessToken::new(lines.next()?);
-            let refresh = RefreshToken::read(token_id.world, lines.next()?, vault)?;
+            let refresh = RefreshToken::read(token_id.project_mode, lines.next()?, vault)?;
             // A request that began before the first answer was given must not report more than a full
             // lifetime.
             let mut left = |lifetime: Duration| {

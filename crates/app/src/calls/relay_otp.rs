@@ -1,5 +1,5 @@
-use super::idempotency::Repeat;
-use super::send_otp::{Errand, Order};
+use super::idempotency::RepeatKey;
+use super::send_otp::{SendPurpose, SendRequest};
 use crate::{SendOtp, SendOtpError, SentOtp};
 use dwar_kernel::{Phone, TRACE};
 use dwar_otp::idempotency::IdempotencyKey;
@@ -58,13 +58,16 @@ impl RelayOtp {
         caller: &Caller,
         phone: &Phone,
         (code, lifetime): (Code, RelayLifetime),
-        repeat: Option<Repeat<'_>>,
+        repeat: Option<RepeatKey<'_>>,
         recorded: &(dyn Fn() + Send + Sync),
     ) -> Result<SentOtp, RelayOtpError> {
         let lifetime = lifetime.duration();
         self.check_lifetime(caller, lifetime)?;
-        let errand = Errand::Relay(code, lifetime);
-        Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded, only: None }).await?)
+        let purpose = SendPurpose::Relay(code, lifetime);
+        Ok(self
+            .sends
+            .run(&SendRequest { caller, phone, purpose, repeat, recorded, only: None })
+            .await?)
     }
 
     /// Fails if the route has hops, but the text of each names another lifetime. A route without hops is not

@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_kernel::{OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_otp::sandbox::{Content, SandboxInbox};
@@ -11,7 +11,7 @@ const NEWEST: u32 = 50;
 
 /// Shows the messages that test keys would have sent (`GET /v1/sandbox/messages`).
 pub struct SandboxMessages {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub inbox: Arc<dyn SandboxInbox>,
 }
 
@@ -48,7 +48,7 @@ impl SandboxMessages {
     ) -> Result<Vec<SandboxMessage>, SandboxMessagesError> {
         Self::allow(caller)?;
         let project = caller.project.id;
-        let index = self.tools.vault.phone_index(caller.world(), phone);
+        let index = self.tools.vault.phone_index(caller.project_mode(), phone);
         let messages = self.inbox.messages(project, index, NEWEST).await?;
         let vault = self.tools.vault.as_ref();
         let opened = messages.into_iter().map(|message| {

@@ -1,9 +1,10 @@
-use super::deliver::{Contents, Way};
-use super::idempotency::{Begun, Repeat};
+use super::deliver::{DeliveryContext, MessageSecrets};
+use super::idempotency::{IdempotencyOutcome, RepeatKey};
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::{
-    Deliver, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp, Tally, Toolbox, dearest,
+    CommonPorts, Deliver, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp,
+    UsageRecorder, dearest,
 };
 use dwar_kernel::{
     ApiKeyId, AttemptId, BlindIndex, EntryId, KeyMode, OtpId, Paise, Phone, Purpose, StoreError,
@@ -13,7 +14,8 @@ use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
-    Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Hop, Otp, OtpState, Reach, Refusal, Route,
+    Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, FailureReach, Hop, Otp, OtpState,
+    Refusal, Route,
 };
 use dwar_project::{Caller, LastLine, Project};
 use dwar_ratelimit::{SendAdmission, SendBound};
@@ -22,7 +24,7 @@ use std::time::Duration;
 use tracing::instrument;
 use zeroize::Zeroizing;
 
-pub(crate) enum Errand {
+pub(crate) enum SendPurpose {
     /// A login code, made here, with the last line of its SMS if that is not the project's own.
     LogIn(Option<String>),
     /// A code of another system, with its lifetime.
@@ -30,11 +32,11 @@ pub(crate) enum Errand {
 }
 
 /// A send and all that is known of it before it begins.
-pub(crate) struct Order<'a> {
+pub(crate) struct SendRequest<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) phone: &'a Phone,
-    pub(crate) errand: Errand,
-    pub(crate) repeat: Option<Repeat<'a>>,
+    pub(crate) purpose: SendPurpose,
+    pub(crate) repeat: Option<RepeatKey<'a>>,
     /// Called once the send is on record: after that a crash of this process does not lose it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
     /// The only provider to use; `None` means the project's route.
@@ -49,7 +51,7 @@ pub struct SendOtp {
     pub lifetime: Duration,
     pub limits: Limits,
     /// Counts refused sends, for operators who look for the reason why a code did not come.
-    pub tally: Arc<Tally>,
+    pub usage_recorder: Arc<UsageRecorder>,
 }
 
 impl SendOtp {
@@ -69,8 +71,9 @@ impl SendOtp {
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
         let repeat = key.map(|key| self.repeat(key));
-        let errand = Errand::LogIn(last_line.map(String::from));
-        self.run(&Order { caller, phone, errand, repeat, recorded: &|| (), only: None }).await
+        let purpose = SendPurpose::LogIn(last_line.map(String::from));
+        self.run(&SendRequest { caller, phone, purpose, repeat, recorded: &|| (), only: None })
+            .await
     }
 
     /// Sends a live code of a project by one provider only, to test whether it arrives. Limits and price are
@@ -85,41 +88,50 @@ impl SendOtp {
         phone: &Phone,
         hop: &Hop,
     ) -> Result<SentOtp, SendOtpError> {
-        let Toolbox { entropy, .. } = &self.deliver.tools;
+        let CommonPorts { entropy, .. } = &self.deliver.tools;
         let key = ApiKeyId::new(self.deliver.tools.now(), entropy.as_ref());
         let caller = &Caller { project, mode: KeyMode::Live, key };
-        let (errand, only) = (Errand::LogIn(None), Some(hop));
-        self.run(&Order { caller, phone, errand, repeat: None, recorded: &|| (), only }).await
+        let (purpose, only) = (SendPurpose::LogIn(None), Some(hop));
+        self.run(&SendRequest { caller, phone, purpose, repeat: None, recorded: &|| (), only })
+            .await
     }
 
     /// The `Idempotency-Key` of a client, with the default lifetimes.
-    pub(crate) fn repeat<'a>(&self, key: &'a IdempotencyKey) -> Repeat<'a> {
-        Repeat { key: key.expose().as_bytes(), lifetimes: self.idempotency.lifetimes }
+    pub(crate) fn repeat<'a>(&self, key: &'a IdempotencyKey) -> RepeatKey<'a> {
+        RepeatKey { key: key.expose().as_bytes(), lifetimes: self.idempotency.lifetimes }
     }
 
     /// Does the send, once per idempotency key.
-    pub(crate) async fn run(&self, order: &Order<'_>) -> Result<SentOtp, SendOtpError> {
-        let world = order.caller.world();
-        let index = self.deliver.tools.vault.phone_index(world, order.phone);
+    pub(crate) async fn run(&self, order: &SendRequest<'_>) -> Result<SentOtp, SendOtpError> {
+        let project_mode = order.caller.project_mode();
+        let index = self.deliver.tools.vault.phone_index(project_mode, order.phone);
         let outcome = self.once(order, index).await;
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
-            self.tally.refused(world, Some(index), reason);
+            self.usage_recorder.refused(project_mode, Some(index), reason);
         }
-        self.deliver.tools.observer.sent(world.mode, order.errand.kind(), SendEnd::from(&outcome));
+        self.deliver.tools.observer.sent(
+            project_mode.mode,
+            order.purpose.kind(),
+            SendEnd::from(&outcome),
+        );
         outcome
     }
 
-    async fn once(&self, order: &Order<'_>, index: BlindIndex) -> Result<SentOtp, SendOtpError> {
+    async fn once(
+        &self,
+        order: &SendRequest<'_>,
+        index: BlindIndex,
+    ) -> Result<SentOtp, SendOtpError> {
         let Some(repeat) = order.repeat else { return self.fresh(order, index).await };
-        let asked = order.errand.asked(order.phone);
+        let asked = order.purpose.asked(order.phone);
         let asked = (asked.as_str(), index);
         let begun =
-            self.idempotency.begin(order.caller, order.errand.route(), repeat, asked).await?;
+            self.idempotency.begin(order.caller, order.purpose.route(), repeat, asked).await?;
         let ticket = match begun {
-            Begun::Fresh(ticket) => ticket,
-            Begun::Running => return Err(SendOtpError::Conflict),
-            Begun::Reused => return Err(SendOtpError::Reused),
-            Begun::Replay(answer) => {
+            IdempotencyOutcome::Fresh(ticket) => ticket,
+            IdempotencyOutcome::Running => return Err(SendOtpError::Conflict),
+            IdempotencyOutcome::Reused => return Err(SendOtpError::Reused),
+            IdempotencyOutcome::Replay(answer) => {
                 let unreadable = || Err(StoreError::from(Unsealable).into());
                 return again(&answer, order.caller.mode).unwrap_or_else(unreadable);
             }
@@ -129,12 +141,16 @@ impl SendOtp {
         outcome
     }
 
-    async fn fresh(&self, order: &Order<'_>, index: BlindIndex) -> Result<SentOtp, SendOtpError> {
-        let Order { caller, phone, .. } = *order;
+    async fn fresh(
+        &self,
+        order: &SendRequest<'_>,
+        index: BlindIndex,
+    ) -> Result<SentOtp, SendOtpError> {
+        let SendRequest { caller, phone, .. } = *order;
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
-        let mut route = order.errand.way(routes.of(&caller.project, mode));
+        let mut route = order.purpose.way(routes.of(&caller.project, mode));
         if let Some(only) = order.only {
             let known = routes.gateways.contains_key(&only.provider);
             route.hops = Vec::from_iter(Some(only.clone()).filter(|_| known));
@@ -157,16 +173,16 @@ impl SendOtp {
             }
         };
         (order.recorded)();
-        let way = Way { project: &caller.project, route, contents: Some(contents) };
+        let way = DeliveryContext { project: &caller.project, route, contents: Some(contents) };
         let otp = match otp.delivery.attempts.last().cloned() {
             Some(first) => self.deliver.attempt(way, otp, first).await?,
             None => otp,
         };
         if otp.delivery.status == DeliveryStatus::Failed {
             let allowance = match otp.delivery.reach() {
-                Reach::NoProvider => admission.withdrawn,
-                Reach::Refused => admission.forgiven,
-                Reach::Possible => admission.counted,
+                FailureReach::NoProvider => admission.withdrawn,
+                FailureReach::Refused => admission.forgiven,
+                FailureReach::Possible => admission.counted,
             };
             return Err(SendOtpError::Undeliverable(Some(allowance)));
         }
@@ -196,39 +212,39 @@ impl SendOtp {
 
     fn compose(
         &self,
-        order: &Order<'_>,
+        order: &SendRequest<'_>,
         index: BlindIndex,
         route: &Route,
         now: Timestamp,
-    ) -> (Otp, Contents) {
-        let Order { caller, phone, errand, .. } = order;
-        let Toolbox { entropy, vault, .. } = &self.deliver.tools;
-        let world = caller.world();
+    ) -> (Otp, MessageSecrets) {
+        let SendRequest { caller, phone, purpose, .. } = order;
+        let CommonPorts { entropy, vault, .. } = &self.deliver.tools;
+        let project_mode = caller.project_mode();
         let id = OtpId::new(now, entropy.as_ref());
-        let (code, digest, state, lifetime, last_line) = match errand {
-            Errand::LogIn(last_line) => {
+        let (code, digest, state, lifetime, last_line) = match purpose {
+            SendPurpose::LogIn(last_line) => {
                 let code = Code::generate(entropy.as_ref());
-                let binding = Otp::binding_of(world, id, &index);
+                let binding = Otp::binding_of(project_mode, id, &index);
                 let digest = self.codes.digest(&binding, &code);
                 (code, digest, OtpState::Active, self.lifetime, last_line.clone())
             }
-            Errand::Relay(code, lifetime) => {
+            SendPurpose::Relay(code, lifetime) => {
                 (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime, None)
             }
         };
-        let contents = Contents { phone: (*phone).clone(), code, last_line };
+        let contents = MessageSecrets { phone: (*phone).clone(), code, last_line };
         let sealed = contents.sealed_text();
         let delivery = Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now);
         let mut otp = Otp {
             id,
-            world,
+            project_mode,
             phone: index,
-            sealed_phone: vault.seal_phone(world.project, phone),
+            sealed_phone: vault.seal_phone(project_mode.project, phone),
             code: digest,
             sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), sealed.as_bytes())),
             state,
             wrong: 0,
-            max_wrong: self.limits.of(world.mode).max_wrong,
+            max_wrong: self.limits.of(project_mode.mode).max_wrong,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + lifetime,
@@ -236,14 +252,14 @@ impl SendOtp {
         };
         if otp.delivery.attempts.is_empty() {
             // Like any login code it supersedes the phone's active one, so the phone has no active code now.
-            tracing::error!(project = %world.project, "no provider is configured");
+            tracing::error!(project = %project_mode.project, "no provider is configured");
             otp.give_up();
         }
         (otp, contents)
     }
 }
 
-impl Errand {
+impl SendPurpose {
     /// Separates the stored answers of sends from those of relays.
     const fn route(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_kernel::{
     IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId, TokenProfile,
 };
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Makes sessions and their token pairs, for verify and refresh.
 #[derive(Clone)]
 pub struct Tokens {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub signer: Arc<dyn TokenSigner>,
     pub policy: SessionPolicy,
 }
@@ -61,15 +61,15 @@ impl Tokens {
     /// Makes a session of `identity`, not yet on record, and its first refresh token.
     pub(crate) fn open(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> (Session, RefreshToken) {
         let id = SessionId::new(now, self.tools.entropy.as_ref());
-        let refresh = self.refresh(RefreshTokenId { world, session: id, generation: 0 });
+        let refresh = self.refresh(RefreshTokenId { project_mode, session: id, generation: 0 });
         let session = Session {
             id,
-            world,
+            project_mode,
             identity,
             created_at: now,
             expires_at: now + self.policy.session,

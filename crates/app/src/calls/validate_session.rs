@@ -1,14 +1,14 @@
 use super::tokens::seconds;
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::refusals::refusals;
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, TRACE, Timestamp, TokenId};
-use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
+use dwar_session::{KeyAndSession, PresentedToken, Session, TokenSigner};
 use std::sync::Arc;
 use tracing::instrument;
 
 /// Tells whether an access token is valid now (`POST /v1/session/validate`, forward auth and introspection).
 pub struct ValidateSession {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub signer: Arc<dyn TokenSigner>,
 }
 
@@ -29,7 +29,7 @@ pub struct ValidSession {
 pub struct IntrospectedToken {
     pub session: ValidSession,
     /// `client_id` and `aud` are its project.
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     /// The `iss` claim of the token, even if the project has got an issuer of its own since.
     pub issuer: String,
 }
@@ -47,11 +47,11 @@ impl ValidateSession {
     #[instrument(name = "validate_session", target = TRACE, level = "error", skip_all)]
     pub async fn validate(
         &self,
-        sought: &Sought,
+        caller: &KeyAndSession,
         token: &PresentedToken,
     ) -> Result<ValidSession, ValidateSessionError> {
         let now = self.tools.now();
-        let named = named(self.signer.as_ref(), sought, token, now).await?;
+        let named = named(self.signer.as_ref(), caller, token, now).await?;
         let (session, token) = named.ok_or(ValidateSessionError::Invalid)?;
         if !session.honours(token, now) {
             return Err(ValidateSessionError::Invalid);
@@ -69,26 +69,26 @@ impl ValidateSession {
     /// Like [`ValidateSession::validate`], with the claims of the token.
     pub async fn introspect(
         &self,
-        sought: &Sought,
+        caller: &KeyAndSession,
         token: &PresentedToken,
     ) -> Result<IntrospectedToken, ValidateSessionError> {
-        let session = self.validate(sought, token).await?;
+        let session = self.validate(caller, token).await?;
         let issuer = self.signer.issuer(token).ok_or(ValidateSessionError::Invalid)?;
-        Ok(IntrospectedToken { session, world: sought.world, issuer })
+        Ok(IntrospectedToken { session, project_mode: caller.project_mode, issuer })
     }
 }
 
 /// The loaded session and the id of `token`, if the token is well signed, has not expired, and names this
 /// session of the caller's project and mode.
-pub(crate) async fn named<'sought>(
+pub(crate) async fn named<'caller>(
     signer: &dyn TokenSigner,
-    sought: &'sought Sought,
+    caller: &'caller KeyAndSession,
     token: &PresentedToken,
     now: Timestamp,
-) -> Result<Option<(&'sought Session, TokenId)>, StoreError> {
-    let Some(session) = &sought.session else { return Ok(None) };
+) -> Result<Option<(&'caller Session, TokenId)>, StoreError> {
+    let Some(session) = &caller.session else { return Ok(None) };
     let claims = signer.verify(token, now).await?.ok();
-    let theirs = (session.id, sought.world);
-    let claims = claims.filter(|claims| (claims.session, claims.world) == theirs);
+    let theirs = (session.id, caller.project_mode);
+    let claims = claims.filter(|claims| (claims.session, claims.project_mode) == theirs);
     Ok(claims.map(|claims| (session, claims.token)))
 }

@@ -1,5 +1,5 @@
 use crate::refusals::refusals;
-use crate::{GuessEnd, Limits, TokenPair, Tokens, Toolbox};
+use crate::{CommonPorts, GuessEnd, Limits, TokenPair, Tokens};
 use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
@@ -11,7 +11,7 @@ use tracing::instrument;
 /// Judges a code. A right one begins a session in the same step (`POST /v1/otp/verify`), or none (`POST
 /// /v1/otp/check`).
 pub struct VerifyOtp {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     /// Judges guesses, counts wrong ones, and begins the session of a right one.
     pub logins: Arc<dyn LoginStore>,
     pub tokens: Tokens,
@@ -71,7 +71,7 @@ impl VerifyOtp {
         code: Code,
         request: Option<OtpId>,
     ) -> Result<Allowance, VerifyOtpError> {
-        let index = self.tools.vault.phone_index(caller.world(), phone);
+        let index = self.tools.vault.phone_index(caller.project_mode(), phone);
         let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
         let outcome = self.redeem(caller, index, guess, None, self.tools.now()).await;
         let outcome = outcome.map(|(allowance, _)| allowance);
@@ -95,22 +95,22 @@ impl VerifyOtp {
         phone: &Phone,
         guess: Guess,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
-        let Toolbox { entropy, vault, .. } = &self.tools;
-        let (world, now) = (caller.world(), self.tools.now());
+        let CommonPorts { entropy, vault, .. } = &self.tools;
+        let (project_mode, now) = (caller.project_mode(), self.tools.now());
         let fresh = IdentityId::new(now, entropy.as_ref());
-        let (session, refresh) = self.tokens.open(world, fresh, now);
+        let (session, refresh) = self.tokens.open(project_mode, fresh, now);
         // Checked first: a login whose token cannot be signed would use up the code for nothing.
         self.tokens.ready(&session).await?;
-        let index = vault.phone_index(world, phone);
+        let index = vault.phone_index(project_mode, phone);
         let login = Login {
             session: session.clone(),
             phone: index,
-            sealed_phone: vault.seal_phone(world.project, phone),
+            sealed_phone: vault.seal_phone(project_mode.project, phone),
         };
         let (allowance, identity) = self.redeem(caller, index, guess, Some(login), now).await?;
         let nobody = || StoreError::Failed("a login without an identity".into());
         let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
-        let own = caller.project.own_profile(world.mode);
+        let own = caller.project.own_profile(project_mode.mode);
         let tokens = self.tokens.pair(&session, own, refresh, now).await?;
         Ok(VerifiedOtp { tokens, allowance })
     }
@@ -123,9 +123,9 @@ impl VerifyOtp {
         login: Option<Login>,
         now: Timestamp,
     ) -> Result<(Allowance, Option<IdentityId>), VerifyOtpError> {
-        let world = caller.world();
-        let policy = self.limits.guesses(world.mode);
-        let redemption = Redemption { world, phone, guess, policy, login };
+        let project_mode = caller.project_mode();
+        let policy = self.limits.guesses(project_mode.mode);
+        let redemption = Redemption { project_mode, phone, guess, policy, login };
         match self.logins.redeem(redemption, now).await? {
             Redeemed::LoggedIn(allowance, identity) => Ok((allowance, Some(identity))),
             Redeemed::Verified(allowance) => Ok((allowance, None)),

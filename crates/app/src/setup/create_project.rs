@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, TRACE, Timestamp};
 use dwar_project::{ApiKey, KeyRecord, NewProject, ProjectName, ProjectStore};
 use dwar_wallet::{Amount, Credit, Reference, WalletStore};
@@ -8,7 +8,7 @@ use tracing::instrument;
 /// Creates projects, with one key per mode and an opening balance.
 #[derive(Clone)]
 pub struct CreateProject {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub projects: Arc<dyn ProjectStore>,
     pub wallets: Arc<dyn WalletStore>,
 }

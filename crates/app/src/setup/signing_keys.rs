@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use crate::calls::whole_second;
 use dwar_kernel::{StoreError, TRACE};
 use dwar_session::{Algorithm, KeyState, SigningKey, SigningKeyStore, TokenSigner};
@@ -9,7 +9,7 @@ use tracing::instrument;
 /// Creates, lists and rotates signing keys (docs/contract.md, Access tokens).
 #[derive(Clone)]
 pub struct SigningKeys {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub keys: Arc<dyn SigningKeyStore>,
     pub signer: Arc<dyn TokenSigner>,
     pub policy: SigningKeyPolicy,

@@ -1,7 +1,7 @@
-use crate::{Chores, Deliver, ProviderWatch};
+use crate::{ClaimedWork, Deliver, ProviderWatch};
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, TRACE_BEGINS, with_causes};
-use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
+use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptReview, ReceiptRoom, ReceiptStore};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -26,8 +26,8 @@ pub struct ApplyReceipts {
 }
 
 #[async_trait]
-impl Chores for ApplyReceipts {
-    type Chore = KeptReceipt;
+impl ClaimedWork for ApplyReceipts {
+    type Piece = KeptReceipt;
 
     async fn claim(&self, under_way: &[Arc<KeptReceipt>]) -> Result<Vec<KeptReceipt>, StoreError> {
         if self.deliver.tools.watch.is_too_far_off() {
@@ -48,8 +48,8 @@ impl Chores for ApplyReceipts {
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
         match self.deliver.receipt(kept.receipt.clone()).await {
             // Receipts simulated by the sandbox say nothing about a provider.
-            Ok(Some(about)) if about.world.mode.is_test() => {}
-            Ok(Some(about)) => self.watch.note(&kept.receipt, about.world.project).await?,
+            Ok(Some(about)) if about.project_mode.mode.is_test() => {}
+            Ok(Some(about)) => self.watch.note(&kept.receipt, about.project_mode.project).await?,
             // The message was erased meanwhile.
             Ok(None) => {}
             Err(cause) if cause.is_transient() => return Err(cause),
@@ -67,10 +67,10 @@ impl Chores for ApplyReceipts {
 impl ApplyReceipts {
     /// Reviews receipts whose message was not on record when they came, and bounds their number. Does nothing
     /// while the clock is too far off.
-    pub async fn review(&self) -> Result<Reviewed, StoreError> {
+    pub async fn review(&self) -> Result<ReceiptReview, StoreError> {
         let tools = &self.deliver.tools;
         if tools.watch.is_too_far_off() {
-            return Ok(Reviewed::default());
+            return Ok(ReceiptReview::default());
         }
         let reviewed = self.receipts.review(tools.now(), MAX_UNKNOWN).await?;
         if reviewed.crowded_out > 0 {

@@ -1,4 +1,4 @@
-use super::tell_events::Called;
+use super::tell_events::FinishedCall;
 use crate::TellEvents;
 use dwar_event::{CallPlaces, Dispatch, EndpointCall, SendFailure};
 use dwar_kernel::{EndpointId, StoreError, Timestamp, with_causes};
@@ -22,7 +22,7 @@ const WAITS: Duration = Duration::from_secs(5);
 /// is logged; unfinished deliveries become due again when their lease ends.
 pub async fn call_endpoints(tell: &TellEvents, ticks: impl Stream<Item = ()> + Send) {
     let mut ticks = pin!(ticks);
-    let mut calls = Calls::new(tell);
+    let mut calls = CallLoop::new(tell);
     loop {
         match select(ticks.next(), calls.running.next()).await {
             Either::Left((Some(()), _)) => calls.claim_soon = true,
@@ -41,33 +41,33 @@ pub async fn call_endpoints(tell: &TellEvents, ticks: impl Stream<Item = ()> + S
     }
 }
 
-enum End {
+enum CallStep {
     Claim(Result<Vec<Dispatch>, StoreError>),
-    Call(EndpointId, Timestamp, Option<Called>),
+    Call(EndpointId, Timestamp, Option<FinishedCall>),
     Write(Result<(), StoreError>),
     Trim(Result<(), StoreError>),
 }
 
-struct Waiting {
+struct WaitingDispatch {
     since: Timestamp,
     dispatch: Dispatch,
 }
 
-struct Calls<'tell> {
+struct CallLoop<'tell> {
     tell: &'tell TellEvents,
     places: CallPlaces,
-    waiting: HashMap<EndpointId, VecDeque<Waiting>>,
+    waiting: HashMap<EndpointId, VecDeque<WaitingDispatch>>,
     /// Accepted calls that are not on record yet.
     accepted: Vec<EndpointCall>,
     writing: u32,
     claiming: bool,
     claim_soon: bool,
-    running: FuturesUnordered<BoxFuture<'tell, End>>,
+    running: FuturesUnordered<BoxFuture<'tell, CallStep>>,
     /// Number of futures in `running` that will end.
     jobs: u32,
 }
 
-impl<'tell> Calls<'tell> {
+impl<'tell> CallLoop<'tell> {
     fn new(tell: &'tell TellEvents) -> Self {
         let running = FuturesUnordered::new();
         // A future that never ends keeps the set non-empty, so that waiting for the next end always waits.
@@ -85,7 +85,7 @@ impl<'tell> Calls<'tell> {
         }
     }
 
-    fn run(&mut self, job: BoxFuture<'tell, End>) {
+    fn run(&mut self, job: BoxFuture<'tell, CallStep>) {
         self.jobs += 1;
         self.running.push(job);
     }
@@ -101,7 +101,7 @@ impl<'tell> Calls<'tell> {
         self.claiming = true;
         let (tell, now) = (self.tell, self.tell.tools.now());
         let room = self.places.room(self.unwritten(), now);
-        self.run(async move { End::Claim(tell.claim(room).await) }.boxed());
+        self.run(async move { CallStep::Claim(tell.claim(room).await) }.boxed());
     }
 
     /// Begins the calls that have a place, and records accepted calls.
@@ -115,13 +115,13 @@ impl<'tell> Calls<'tell> {
         let (tell, calls) = (self.tell, take(&mut self.accepted));
         self.writing = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         self.trim(calls.clone());
-        self.run(async move { End::Write(tell.delivered(calls).await) }.boxed());
+        self.run(async move { CallStep::Write(tell.delivered(calls).await) }.boxed());
     }
 
     fn trim(&mut self, calls: Vec<EndpointCall>) {
         if calls.iter().any(EndpointCall::asks_for_a_trim) {
             let tell = self.tell;
-            self.run(async move { End::Trim(tell.trim(&calls).await) }.boxed());
+            self.run(async move { CallStep::Trim(tell.trim(&calls).await) }.boxed());
         }
     }
 
@@ -130,13 +130,13 @@ impl<'tell> Calls<'tell> {
         let endpoints: Vec<EndpointId> = self.waiting.keys().copied().collect();
         for endpoint in endpoints {
             let Some(mut waiting) = self.waiting.remove(&endpoint) else { continue };
-            let late = |it: &Waiting| now > it.since + WAITS;
+            let late = |it: &WaitingDispatch| now > it.since + WAITS;
             while waiting.front().is_some_and(late) {
                 waiting.pop_front();
                 self.places.dropped(endpoint);
             }
             while !waiting.is_empty() && self.places.begin(endpoint, now) {
-                if let Some(Waiting { dispatch, .. }) = waiting.pop_front() {
+                if let Some(WaitingDispatch { dispatch, .. }) = waiting.pop_front() {
                     self.begin(dispatch, now);
                 }
             }
@@ -151,24 +151,24 @@ impl<'tell> Calls<'tell> {
         let call = async move {
             // A panic must not end the other calls, some of which are under way.
             let called = AssertUnwindSafe(tell.call(&dispatch)).catch_unwind().await;
-            End::Call(endpoint, began, called.ok())
+            CallStep::Call(endpoint, began, called.ok())
         };
         self.run(call.boxed());
     }
 
-    fn ended(&mut self, end: End) {
+    fn ended(&mut self, end: CallStep) {
         self.jobs -= 1;
         let outcome = match end {
-            End::Claim(claimed) => {
+            CallStep::Claim(claimed) => {
                 self.claiming = false;
                 claimed.map(|dispatches| self.claimed(dispatches))
             }
-            End::Call(endpoint, began, called) => self.called(endpoint, began, called),
-            End::Write(written) => {
+            CallStep::Call(endpoint, began, called) => self.called(endpoint, began, called),
+            CallStep::Write(written) => {
                 self.writing = 0;
                 written
             }
-            End::Trim(trimmed) => trimmed,
+            CallStep::Trim(trimmed) => trimmed,
         };
         if let Err(error) = outcome
             // A store without room logs that itself, once.
@@ -184,7 +184,7 @@ impl<'tell> Calls<'tell> {
             let endpoint = &dispatch.endpoint;
             self.places.claimed(endpoint.id, endpoint.failing.is_some(), since);
             let waiting = self.waiting.entry(endpoint.id).or_default();
-            waiting.push_back(Waiting { since, dispatch });
+            waiting.push_back(WaitingDispatch { since, dispatch });
         }
     }
 
@@ -192,9 +192,9 @@ impl<'tell> Calls<'tell> {
         &mut self,
         endpoint: EndpointId,
         began: Timestamp,
-        called: Option<Called>,
+        called: Option<FinishedCall>,
     ) -> Result<(), StoreError> {
-        let Some(Called { call, written }) = called else {
+        let Some(FinishedCall { call, written }) = called else {
             self.places.ended(endpoint, began, None, Duration::ZERO);
             tracing::error!("a task panicked and will be tried again when its lease ends");
             return Ok(());

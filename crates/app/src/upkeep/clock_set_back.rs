@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_event::EventStore;
 use dwar_kernel::{CLOCK_TOLERANCE, StoreError};
 use dwar_otp::{KeptReceipt, OtpStore, ReceiptStore};
@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// Each gets a new lease from now on, because a worker may still be busy with it.
 pub struct ClockSetBack {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub otps: Arc<dyn OtpStore>,
     pub receipts: Arc<dyn ReceiptStore>,
     pub events: Arc<dyn EventStore>,

@@ -1,4 +1,4 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_event::{Event, EventKind, EventStore, Subject};
 use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_otp::{HealthChange, Receipt, ReceiptHealth, Report};
@@ -13,13 +13,13 @@ const LAST: Duration = Duration::from_secs(15 * 60);
 /// Notices when the receipts of a provider fail more often than in its past, by [`ReceiptHealth`]. It knows
 /// only what this process has seen since its start.
 pub struct ProviderWatch {
-    tools: Toolbox,
+    tools: CommonPorts,
     events: Arc<dyn EventStore>,
-    providers: Mutex<HashMap<String, Provider>>,
+    providers: Mutex<HashMap<String, WatchedProvider>>,
 }
 
 #[derive(Default)]
-struct Provider {
+struct WatchedProvider {
     health: ReceiptHealth,
     /// Projects with failed messages and the time of the last failure, each project once, the latest at the
     /// end.
@@ -28,7 +28,7 @@ struct Provider {
 
 impl ProviderWatch {
     /// A watch without any receipts yet: every provider counts as healthy.
-    pub fn new(tools: Toolbox, events: Arc<dyn EventStore>) -> Self {
+    pub fn new(tools: CommonPorts, events: Arc<dyn EventStore>) -> Self {
         Self { tools, events, providers: Mutex::default() }
     }
 
@@ -81,7 +81,7 @@ impl ProviderWatch {
     fn event(&self, project: ProjectId, provider: &str, change: HealthChange) -> Event {
         let HealthChange { failed, receipts, .. } = change;
         Event {
-            world: project.in_mode(KeyMode::Live),
+            project_mode: project.in_mode(KeyMode::Live),
             kind: EventKind::ProviderFailing,
             subject: Subject::Provider { provider: provider.to_owned(), failed, receipts },
             at: self.tools.now(),

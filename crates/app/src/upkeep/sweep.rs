@@ -61,7 +61,7 @@ pub struct Retention {
 
 /// Numbers of rows that [`Sweep::tidy`] deleted, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     pub requests: u64,
     pub sessions: u64,
     pub sends: u64,
@@ -114,15 +114,15 @@ impl Sweep {
     }
 
     /// Deletes rows whose retention is over; returns the numbers by kind.
-    pub async fn tidy(&self) -> Result<Swept, StoreError> {
+    pub async fn tidy(&self) -> Result<SweepResult, StoreError> {
         let Deliver { tools, otps, sends, .. } = self.deliver.as_ref();
         if tools.watch.is_too_far_off() {
-            return Ok(Swept::default());
+            return Ok(SweepResult::default());
         }
         let now = tools.watch.for_sweeps();
         let keep = &self.retention;
         self.requests.sweep(now).await?;
-        Ok(Swept {
+        Ok(SweepResult {
             requests: otps.sweep(now - keep.requests, now - keep.guesses).await?,
             sessions: self.sessions.sweep(now - keep.sessions).await?,
             sends: sends.sweep(now - keep.sends).await?,
@@ -139,7 +139,7 @@ impl Sweep {
 
     /// Renews leased shares of quotas, and returns unused ones.
     pub async fn tend_quotas(&self) -> Result<(), StoreError> {
-        self.requests.tend(self.deliver.tools.now()).await
+        self.requests.renew_leases(self.deliver.tools.now()).await
     }
 
     /// Returns all leased shares of quotas, because this process stops.
@@ -153,8 +153,8 @@ impl Sweep {
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
             provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
         let overdue = Report::Overdue { seen: last.status };
-        let (world, otp, attempt) = (otp.world, otp.id, last.id);
-        let about = ReceiptTarget { world, otp, attempt };
+        let (project_mode, otp, attempt) = (otp.project_mode, otp.id, last.id);
+        let about = ReceiptTarget { project_mode, otp, attempt };
         let reported = self.deliver.report(about, overdue).await.map(|_| true);
         go_on(reported, "an overdue send", about.otp)
     }

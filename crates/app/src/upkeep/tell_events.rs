@@ -1,8 +1,8 @@
-use crate::Toolbox;
+use crate::CommonPorts;
 use dwar_event::{
-    CALL_LEASE, CALLS_KEPT, CallLog, Dispatch, Endpoint, EndpointCall, Event, EventKind,
-    EventStore, NotTaken, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
-    WebhookSender, rest_of, wait_after,
+    CALL_LEASE, CALLS_KEPT, CallFailure, CallLog, ClaimCapacity, Dispatch, Endpoint, EndpointCall,
+    Event, EventKind, EventStore, SendFailure, Subject, SwitchOffPolicy, WebhookRequest,
+    WebhookSecret, WebhookSender, rest_of, wait_after,
 };
 use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, TRACE_BEGINS, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -13,17 +13,17 @@ use tracing::{Span, instrument};
 
 /// Delivers events to endpoints (Standard Webhooks), each at least once.
 pub struct TellEvents {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
     pub sender: Arc<dyn WebhookSender>,
     /// When to disable an endpoint that keeps failing; `None` means never.
-    pub switch_off: Option<SwitchOff>,
+    pub switch_off: Option<SwitchOffPolicy>,
     /// Endpoints that asked this process for a pause.
-    pub resting: Resting,
+    pub resting: EndpointPauses,
 }
 
-pub(crate) struct Called {
+pub(crate) struct FinishedCall {
     pub(crate) call: EndpointCall,
     /// Whether the call disabled its endpoint. An accepted call is not recorded yet.
     pub(crate) written: Result<bool, StoreError>,
@@ -31,9 +31,9 @@ pub(crate) struct Called {
 
 /// Endpoints that asked for a pause (`Retry-After`), with its end.
 #[derive(Debug, Default)]
-pub struct Resting(Mutex<HashMap<EndpointId, Timestamp>>);
+pub struct EndpointPauses(Mutex<HashMap<EndpointId, Timestamp>>);
 
-impl Resting {
+impl EndpointPauses {
     /// Records the pause that an endpoint asked for at `now`.
     fn note(&self, endpoint: EndpointId, asked: Option<Duration>, now: Timestamp) {
         let rest = rest_of(asked);
@@ -55,23 +55,23 @@ impl Resting {
 
 impl TellEvents {
     /// Deletes undelivered events of disabled endpoints; returns the number of deliveries.
-    pub async fn drop_untold(&self) -> Result<u64, StoreError> {
-        self.events.drop_untold().await
+    pub async fn drop_undelivered(&self) -> Result<u64, StoreError> {
+        self.events.drop_undelivered().await
     }
 
     /// Claims due deliveries: no more than there is room for, and none to endpoints that asked for a pause.
-    pub async fn claim(&self, room: Room) -> Result<Vec<Dispatch>, StoreError> {
+    pub async fn claim(&self, room: ClaimCapacity) -> Result<Vec<Dispatch>, StoreError> {
         if room.total == 0 || self.tools.watch.is_too_far_off() {
             return Ok(Vec::new());
         }
         let now = self.tools.now();
-        let room = Room { resting: self.resting.at(now), ..room };
+        let room = ClaimCapacity { resting: self.resting.at(now), ..room };
         self.events.claim_due(now, CALL_LEASE, room).await
     }
 
     /// Makes one call, records it, and returns it.
     pub async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
-        let Called { call, written } = self.call(dispatch).await;
+        let FinishedCall { call, written } = self.call(dispatch).await;
         if call.outcome.is_ok() {
             self.delivered(vec![call.clone()]).await?;
         }
@@ -90,12 +90,12 @@ impl TellEvents {
             otel.name = dispatch.event.kind.as_str(),
             http.response.status_code = Empty,
             error.r#type = Empty,
-            dwar.project = %dispatch.event.world.project,
+            dwar.project = %dispatch.event.project_mode.project,
         )
     )]
     /// Makes one call, and records it if it was not accepted. Its span is not part of the trace in which the
     /// event happened.
-    pub(crate) async fn call(&self, dispatch: &Dispatch) -> Called {
+    pub(crate) async fn call(&self, dispatch: &Dispatch) -> FinishedCall {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
         let answer = match self.request(endpoint, event) {
@@ -122,7 +122,7 @@ impl TellEvents {
         };
         self.tools.observer.told(call.outcome, call.took);
         let written = self.not_delivered(call.clone(), asked).await;
-        Called { call, written }
+        FinishedCall { call, written }
     }
 
     /// Records accepted calls. If they cannot be written together, each is written separately, so
@@ -182,7 +182,7 @@ impl TellEvents {
         tracing::error!(endpoint = %off.id, project = %off.project, failures,
             failing_since = off.failing.map(|failing| failing.since.to_rfc3339()),
             "an endpoint {why} and is disabled: see `dwar webhook enable`");
-        self.drop_untold().await?;
+        self.drop_undelivered().await?;
         Ok(true)
     }
 
@@ -214,7 +214,7 @@ impl TellEvents {
         let Subject::Otp { phone: Some(phone), .. } = &event.subject else {
             return Ok(None);
         };
-        let phone = self.tools.vault.open_phone(event.world.project, &phone.sealed)?;
+        let phone = self.tools.vault.open_phone(event.project_mode.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
     }
 }
@@ -233,11 +233,11 @@ fn note(outcome: Result<u16, SendFailure>) {
 /// test is one call.
 fn next_try(
     kind: EventKind,
-    answer: Result<u16, NotTaken>,
+    answer: Result<u16, CallFailure>,
     number: u32,
     ended: Timestamp,
 ) -> Option<Timestamp> {
-    let NotTaken { cause, retry_after } = answer.err()?;
+    let CallFailure { cause, retry_after } = answer.err()?;
     match cause {
         SendFailure::AddressNotAllowed | SendFailure::Unsigned => None,
         _ if cause.is_gone() => None,

@@ -11,12 +11,12 @@ fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
         tools: world.tools(),
         limiter: Arc::new(limiter),
         limits: limits(),
-        tally: world.tally(),
+        usage_recorder: world.usage_recorder(),
     }
 }
 
 fn whose(world: &World) -> ProjectMode {
-    world.caller.world()
+    world.caller.project_mode()
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 use crate::common::{World, broken, charged, down};
-use dwar_app::{ApplyReceipts, Chores, ProviderWatch};
+use dwar_app::{ApplyReceipts, ClaimedWork, ProviderWatch};
 use dwar_event::{EventKind, MockEventStore, Subject};
 use dwar_kernel::{ReceiptId, StoreError};
 use dwar_otp::{
-    KeptReceipt, MockReceiptStore, Otp, Reason, Receipt, ReceiptRoom, ReceiptTarget, Report,
-    Reviewed,
+    KeptReceipt, MockReceiptStore, Otp, Reason, Receipt, ReceiptReview, ReceiptRoom, ReceiptTarget,
+    Report,
 };
 use dwar_testkit::{MS, START, seconds};
 use mockall::predicate::{always, eq};
@@ -39,7 +39,7 @@ fn takes_off(done: &[ReceiptId]) -> MockReceiptStore {
 fn known(world: &mut World) -> Otp {
     let otp = world.sent_by_whatsapp();
     let attempt = otp.delivery.attempts[0].id;
-    let target = ReceiptTarget { world: otp.world, otp: otp.id, attempt };
+    let target = ReceiptTarget { project_mode: otp.project_mode, otp: otp.id, attempt };
     world.otps.expect_find_attempt().returning(move |_, _| Ok(Some(target)));
     world.knows_project().applies_reports();
     otp
@@ -109,7 +109,7 @@ async fn what_is_under_way_takes_its_place() {
 async fn a_review_is_bounded() {
     let mut world = World::live();
     let mut receipts = MockReceiptStore::new();
-    let reviewed = Reviewed { expired: 1, crowded_out: 2 };
+    let reviewed = ReceiptReview { expired: 1, crowded_out: 2 };
     let review = receipts.expect_review().with(eq(START), eq(20_000));
     review.times(1).returning(move |_, _| Ok(reviewed));
     assert_eq!(applying(&mut world, receipts).review().await.unwrap(), reviewed);
@@ -170,8 +170,8 @@ async fn a_provider_whose_receipts_fail_unlike_its_past_is_told_of_once() {
     let told = told.lock().unwrap().clone();
     assert_eq!(told.len(), 1);
     assert_eq!(
-        (told[0].world.project, told[0].kind),
-        (otp.world.project, EventKind::ProviderFailing)
+        (told[0].project_mode.project, told[0].kind),
+        (otp.project_mode.project, EventKind::ProviderFailing)
     );
     let Subject::Provider { provider, failed, receipts } = &told[0].subject else {
         panic!("{told:?}")

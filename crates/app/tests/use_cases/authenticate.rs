@@ -54,15 +54,18 @@ async fn a_store_failure_recognises_nobody() {
 async fn a_token_is_looked_up_with_the_key_in_one_step() {
     let world = World::live();
     let (key, session) = (key(&world), world.make.session(&world.line, world.make.id()));
-    let id = RefreshTokenId { world: session.world, session: session.id, generation: 0 };
+    let id =
+        RefreshTokenId { project_mode: session.project_mode, session: session.id, generation: 0 };
     let refresh = RefreshToken::generate(id, &ClearVault, &world.make.entropy);
     // The session in the token is looked up, or none if the token names none.
     for named in [Some(session.id), None] {
         let seeks = || {
             let mut world = World::live();
-            let found = world.sought(named.map(|_| session.clone()));
-            let (seek, told) = (world.sessions.expect_seek(), found.clone());
-            seek.with(eq(key.digest(&ClearVault)), eq(named))
+            let found = world.key_and_session(named.map(|_| session.clone()));
+            let (find_key_and_session, told) =
+                (world.sessions.expect_find_key_and_session(), found.clone());
+            find_key_and_session
+                .with(eq(key.digest(&ClearVault)), eq(named))
                 .times(1)
                 .returning(move |_, _| Ok(Some(told.clone())));
             (authenticate(&mut world), found)
@@ -82,10 +85,10 @@ async fn a_token_is_looked_up_with_the_key_in_one_step() {
 async fn a_key_that_seeks_a_session_is_told_apart_from_a_failure() {
     let mut world = World::live();
     let key = Claim::Key(key(&world));
-    world.sessions.expect_seek().times(1).returning(|_, _| Ok(None));
+    world.sessions.expect_find_key_and_session().times(1).returning(|_, _| Ok(None));
     let answer = authenticate(&mut world).with_access_token(&key, None).await;
     assert!(matches!(answer, Err(AuthenticateError::Unrecognised)));
-    world.sessions.expect_seek().times(1).returning(|_, _| Err(down()));
+    world.sessions.expect_find_key_and_session().times(1).returning(|_, _| Err(down()));
     let answer = authenticate(&mut world).with_refresh_token(&key, None).await;
     assert!(matches!(answer, Err(AuthenticateError::Store(_))));
 }
@@ -94,16 +97,17 @@ async fn a_key_that_seeks_a_session_is_told_apart_from_a_failure() {
 #[tokio::test]
 async fn the_test_mode_of_a_project_is_what_its_test_key_speaks_for() {
     let mut world = World::live();
-    let (project, keys) = (world.line.world.project, world.make.keys());
+    let (project, keys) = (world.line.project_mode.project, world.make.keys());
     let test = keys.iter().find(|key| key.mode == KeyMode::Test).unwrap().digest;
     let port = world.projects.expect_keys().with(eq(project)).times(2);
     port.returning(move |_| Ok(keys.to_vec()));
-    let (caller, sought) = (world.caller.clone(), world.sought(None));
+    let (caller, sought) = (world.caller.clone(), world.key_and_session(None));
     let (found, told) = (caller.clone(), sought.clone());
     let look_up = world.projects.expect_caller().with(eq(test)).times(1);
     look_up.returning(move |_| Ok(Some(found.clone())));
-    let seek = world.sessions.expect_seek().with(eq(test), eq(None)).times(1);
-    seek.returning(move |_, _| Ok(Some(told.clone())));
+    let find_key_and_session =
+        world.sessions.expect_find_key_and_session().with(eq(test), eq(None)).times(1);
+    find_key_and_session.returning(move |_, _| Ok(Some(told.clone())));
     let (authenticate, claim) = (authenticate(&mut world), Claim::TestMode(project));
     assert_eq!(authenticate.caller(&claim).await.unwrap(), caller);
     assert_eq!(authenticate.with_refresh_token(&claim, None).await.unwrap(), sought);

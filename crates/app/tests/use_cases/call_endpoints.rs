@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use dwar_app::{Observer, Stores, TellEvents, call_endpoints};
 use dwar_event::{
-    CallFilter, Endpoint, Event, EventKind, EventStore, NotTaken, SendFailure, Subject,
+    CallFailure, CallFilter, Endpoint, Event, EventKind, EventStore, SendFailure, Subject,
     WebhookRequest, WebhookSecret, WebhookSender,
 };
 use dwar_kernel::{KeyMode, Purpose, Vault};
@@ -54,7 +54,7 @@ impl WebhookSender for Receivers {
         "v1,x".to_owned()
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, CallFailure> {
         let url = &request.url;
         self.told.lock().unwrap().entry(url.clone()).or_default().push(request.id);
         {
@@ -110,9 +110,9 @@ impl House {
     async fn happen(&self, endpoint: &Endpoint, events: usize) {
         for _ in 0..events {
             let subject = Subject::Session { session: self.make.id(), identity: self.make.id() };
-            let (world, kind) =
+            let (project_mode, kind) =
                 (endpoint.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
-            self.store.record(Event { world, kind, subject, at: START }).await.unwrap();
+            self.store.record(Event { project_mode, kind, subject, at: START }).await.unwrap();
         }
     }
 
@@ -185,9 +185,9 @@ async fn one_that_does_not_answer_gets_one_call_and_holds_up_nobody() {
 
 /// Records how many calls are under way, and how many deliveries wait.
 #[derive(Default)]
-struct Noted(Mutex<Vec<(u32, u32)>>);
+struct RecordedUse(Mutex<Vec<(u32, u32)>>);
 
-impl Observer for Noted {
+impl Observer for RecordedUse {
     fn calling(&self, in_progress: u32, waiting: u32) {
         self.0.lock().unwrap().push((in_progress, waiting));
     }
@@ -196,8 +196,8 @@ impl Observer for Noted {
 #[tokio::test]
 async fn an_observer_is_told_how_many_calls_are_in_progress() {
     let mut house = House::new();
-    let noted = Arc::<Noted>::default();
-    Arc::get_mut(&mut house.tell).unwrap().tools.observer = Arc::<Noted>::clone(&noted);
+    let noted = Arc::<RecordedUse>::default();
+    Arc::get_mut(&mut house.tell).unwrap().tools.observer = Arc::<RecordedUse>::clone(&noted);
     let endpoint = house.endpoint(60).await;
     let permits = house.receivers.hold(&endpoint);
     let (tick, running) = house.start();

@@ -43,7 +43,7 @@ async fn erases_in_the_callers_project_and_mode_and_tells_how_many_sessions_ende
     let (line, mut identities) = (&world.line, MockIdentityStore::new());
     let erase = identities.expect_erase();
     erase
-        .with(eq(line.world), eq(id), eq(START))
+        .with(eq(line.project_mode), eq(id), eq(START))
         .times(1)
         .returning(|_, _, _| Ok(Some(Erased { sessions_revoked: 2 })));
     let erased = delete(&world, identities, &id.to_string()).await.unwrap();

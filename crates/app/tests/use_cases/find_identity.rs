@@ -19,8 +19,8 @@ fn enabled() -> World {
 fn identity(world: &World) -> Identity {
     Identity {
         id: world.make.id(),
-        world: world.line.world,
-        phone: ClearVault.seal_phone(world.line.world.project, &world.line.phone),
+        project_mode: world.line.project_mode,
+        phone: ClearVault.seal_phone(world.line.project_mode.project, &world.line.phone),
         created_at: START - minutes(9),
         last_verified_at: START,
     }
@@ -51,7 +51,7 @@ async fn an_identity_is_found_by_id_with_its_phone_in_the_clear() {
     let world = enabled();
     let known = identity(&world);
     let (id, told, mut identities) = (known.id, known.clone(), MockIdentityStore::new());
-    let look_up = identities.expect_find().with(eq(known.world), eq(id));
+    let look_up = identities.expect_find().with(eq(known.project_mode), eq(id));
     look_up.times(1).returning(move |_, _| Ok(Some(told.clone())));
     let found = find(&world, identities).by_id(&world.caller, &id.to_string()).await.unwrap();
     assert_eq!((found.id, found.phone), (id, world.line.phone.clone()));
@@ -65,7 +65,7 @@ async fn an_identity_is_found_by_the_index_of_its_phone() {
     let (id, line) = (known.id, &world.line);
     let look_up = identities.expect_find_by_phone();
     look_up
-        .with(eq(line.world), eq(line.index))
+        .with(eq(line.project_mode), eq(line.index))
         .times(1)
         .returning(move |_, _| Ok(Some(known.clone())));
     let found = find(&world, identities).by_phone(&world.caller, &line.phone).await.unwrap();

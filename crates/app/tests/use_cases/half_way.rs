@@ -4,11 +4,11 @@
 use crate::common::{
     House, RUPEE, accepted, awaiting_receipt, down, refused, sms, spent, whatsapp,
 };
-use dwar_app::{Chores, Policies, SendOtpError, TokenPair, VerifyOtpError};
+use dwar_app::{ClaimedWork, Policies, SendOtpError, TokenPair, VerifyOtpError};
 use dwar_identity::Identity;
 use dwar_kernel::{GuessPolicy, Vault};
 use dwar_memory::Fault;
-use dwar_otp::{DeliveryStatus, Otp, OtpHistory, Outcome, Reach, Reason, Report};
+use dwar_otp::{DeliveryStatus, FailureReach, Otp, OtpHistory, Outcome, Reason, Report};
 use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{AccessToken, MockTokenSigner};
 use dwar_testkit::{ClearVault, Fixtures, MS, START, minutes};
@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 impl House {
     fn send_key(&self) -> SendKey {
-        let world = self.caller.world();
-        SendKey { world, phone: ClearVault.phone_index(world, &self.phone) }
+        let project_mode = self.caller.project_mode();
+        SendKey { project_mode, phone: ClearVault.phone_index(project_mode, &self.phone) }
     }
 
     async fn requests(&self) -> Vec<Otp> {
-        let SendKey { world, phone } = self.send_key();
-        self.store.of_phone(world, phone, 100).await.unwrap()
+        let SendKey { project_mode, phone } = self.send_key();
+        self.store.of_phone(project_mode, phone, 100).await.unwrap()
     }
 
     async fn identity(&self) -> Option<Identity> {
-        let SendKey { world, phone } = self.send_key();
-        self.stores.identities.find_by_phone(world, phone).await.unwrap()
+        let SendKey { project_mode, phone } = self.send_key();
+        self.stores.identities.find_by_phone(project_mode, phone).await.unwrap()
     }
 
     async fn places(&self) -> u32 {
@@ -44,7 +44,7 @@ impl House {
         let (requests, wallet) = (self.requests().await, self.wallet().await);
         let count = |is: fn(&&Otp) -> bool| requests.iter().filter(is).count();
         let open = count(|otp| otp.delivery.charge().is_none());
-        let counted = count(|otp| otp.delivery.reach() != Reach::Refused);
+        let counted = count(|otp| otp.delivery.reach() != FailureReach::Refused);
         wallet.held == Paise(sms() * i64::try_from(open).unwrap())
             && u32::try_from(counted) == Ok(self.places().await)
             && self.stores.wallets.audit().await.unwrap().difference == Paise::ZERO
@@ -53,9 +53,9 @@ impl House {
     /// Erases the identity while a provider has the next message.
     fn erase_during_the_next_send(&self, pair: &TokenPair) {
         let (identities, id) = (Arc::clone(&self.stores.identities), pair.identity);
-        let SendKey { world, .. } = self.send_key();
+        let SendKey { project_mode, .. } = self.send_key();
         self.during(self.postbox.messages().len() + 1, async move {
-            identities.erase(world, id, START).await.unwrap().unwrap();
+            identities.erase(project_mode, id, START).await.unwrap().unwrap();
         });
     }
 }

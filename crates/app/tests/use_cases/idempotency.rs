@@ -4,7 +4,7 @@ use crate::common::{LIFETIMES, World, accepted, down, refused};
 use dwar_app::{SendOtpError, SentOtp};
 use dwar_kernel::{KeyMode, Sealed};
 use dwar_login::Cost;
-use dwar_otp::idempotency::{Beginning, Record, Slot};
+use dwar_otp::idempotency::{IdempotencyDecision, IdempotencyRecord, IdempotencySlot};
 use dwar_project::Caller;
 use dwar_testkit::{START, phone, seconds};
 use dwar_wallet::Paise;
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex};
 
 const HOLD: Cost = Cost::Hold(Paise(30));
 
-type Asked = Arc<Mutex<Vec<(Slot, Record)>>>;
-type Kept = Arc<Mutex<Vec<(Slot, Option<Sealed>)>>>;
+type Asked = Arc<Mutex<Vec<(IdempotencySlot, IdempotencyRecord)>>>;
+type Kept = Arc<Mutex<Vec<(IdempotencySlot, Option<Sealed>)>>>;
 
 /// The store answers every beginning like this; returns what it was asked.
-fn begins(world: &mut World, beginning: Beginning) -> Asked {
+fn begins(world: &mut World, beginning: IdempotencyDecision) -> Asked {
     let asked = Asked::default();
     let seen = Arc::clone(&asked);
     let begin = world.answers.expect_begin().withf(|_, _, lifetimes| *lifetimes == LIFETIMES);
@@ -51,7 +51,7 @@ async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
 
 /// The answer to a first request of `world`, and the stored form of the answer.
 async fn first(world: &mut World) -> (Result<SentOtp, SendOtpError>, Option<Sealed>) {
-    let (asked, kept) = (begins(world, Beginning::Fresh), ends(world));
+    let (asked, kept) = (begins(world, IdempotencyDecision::Fresh), ends(world));
     let answer = send(world).await;
     let (slot, kept) = kept.lock().unwrap().pop().unwrap();
     assert_eq!(slot, asked.lock().unwrap()[0].0);
@@ -61,7 +61,7 @@ async fn first(world: &mut World) -> (Result<SentOtp, SendOtpError>, Option<Seal
 /// The answer to a repetition, which may call no port except the store of answers.
 async fn again(mode: KeyMode, kept: Sealed) -> Result<SentOtp, SendOtpError> {
     let mut world = World::of(mode);
-    begins(&mut world, Beginning::Replay(kept));
+    begins(&mut world, IdempotencyDecision::Replay(kept));
     world.clock.advance(seconds(9));
     send(&mut world).await
 }
@@ -112,7 +112,7 @@ async fn any_other_refusal_frees_the_key() {
 async fn an_answer_that_cannot_be_kept_holds_all_the_same() {
     let mut world = World::live();
     world.begins(HOLD).whatsapp(accepted());
-    begins(&mut world, Beginning::Fresh);
+    begins(&mut world, IdempotencyDecision::Fresh);
     world.answers.expect_complete().times(1).returning(|_, _, _| Err(down()));
     assert!(send(&mut world).await.is_ok());
 }
@@ -120,10 +120,10 @@ async fn an_answer_that_cannot_be_kept_holds_all_the_same() {
 #[tokio::test]
 async fn a_second_request_conflicts_with_a_running_first_and_a_key_serves_one_body() {
     let mut world = World::live();
-    begins(&mut world, Beginning::Running);
+    begins(&mut world, IdempotencyDecision::Running);
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Conflict)));
     let mut world = World::live();
-    begins(&mut world, Beginning::Reused);
+    begins(&mut world, IdempotencyDecision::Reused);
     assert!(matches!(send(&mut world).await, Err(SendOtpError::Reused)));
 }
 
@@ -132,7 +132,7 @@ async fn an_answer_that_does_not_open_or_cannot_be_read_is_a_store_failure() {
     let answer = again(KeyMode::Live, Sealed(vec![1, 2, 3])).await;
     assert!(matches!(answer, Err(SendOtpError::Store(_))));
     let mut world = World::live();
-    let slot = begins(&mut world, Beginning::Running);
+    let slot = begins(&mut world, IdempotencyDecision::Running);
     assert!(send(&mut world).await.is_err());
     let key = slot.lock().unwrap()[0].0.key;
     let vault = world.tools().vault;
@@ -146,7 +146,7 @@ async fn an_answer_that_does_not_open_or_cannot_be_read_is_a_store_failure() {
 #[tokio::test]
 async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
     let mut world = World::live();
-    let asked = begins(&mut world, Beginning::Running);
+    let asked = begins(&mut world, IdempotencyDecision::Running);
     let (stranger, other) = (world.stranger(), world.other_mode());
     let use_case = world.send_otp();
     let calls: [(&Caller, &str, u32); 6] = [
@@ -168,12 +168,14 @@ async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
     }
     let (slot, record) = &asked[0];
     assert_eq!(
-        (slot.world, slot.route),
-        (world.line.world.project.in_mode(KeyMode::Live), "otp/send")
+        (slot.project_mode, slot.route),
+        (world.line.project_mode.project.in_mode(KeyMode::Live), "otp/send")
     );
     assert_eq!((record.began_at, record.answer.clone()), (START, None));
-    let index =
-        world.tools().vault.phone_index(world.line.world.project.in_mode(KeyMode::Live), &phone(1));
+    let index = world
+        .tools()
+        .vault
+        .phone_index(world.line.project_mode.project.in_mode(KeyMode::Live), &phone(1));
     assert_eq!(record.phone, index);
     // Another phone under the same key is the same slot with another fingerprint.
     assert_eq!(asked[4].0, asked[0].0);

@@ -21,7 +21,7 @@ async fn a_request_is_found_in_the_callers_project_and_mode() {
     let mut world = World::test();
     let otp = world.on_record();
     let (found, line) = (otp.clone(), &world.line);
-    let port = world.otps.expect_find().with(eq(line.world), eq(otp.id));
+    let port = world.otps.expect_find().with(eq(line.project_mode), eq(otp.id));
     port.times(1).returning(move |_, _| Ok(Some(found.clone())));
     assert_eq!(status(&mut world, &otp.id.to_string()).await.unwrap(), otp);
 }

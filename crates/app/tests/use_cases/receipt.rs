@@ -17,8 +17,11 @@ fn receipt(report: Report) -> Receipt {
 fn sent() -> (World, Otp) {
     let mut world = World::live();
     let otp = world.sent_by_whatsapp();
-    let target =
-        ReceiptTarget { world: otp.world, otp: otp.id, attempt: otp.delivery.attempts[0].id };
+    let target = ReceiptTarget {
+        project_mode: otp.project_mode,
+        otp: otp.id,
+        attempt: otp.delivery.attempts[0].id,
+    };
     world
         .otps
         .expect_find_attempt()

@@ -3,14 +3,15 @@ use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
 use dwar_kernel::{Digest, KeyMode, ProjectId, Purpose, Sealed, Vault};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
-    Presented, RefreshToken, RefreshTokenId, Rotation, RotationPolicy, Session, Successor,
+    PresentedRefreshToken, RefreshToken, RefreshTokenId, Rotation, RotationPolicy, Session,
+    Successor,
 };
 use dwar_testkit::{ClearVault, START, minutes, seconds};
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 type Answer = Result<TokenPair, RefreshSessionError>;
-type Rotations = Arc<Mutex<Vec<(Presented, Successor)>>>;
+type Rotations = Arc<Mutex<Vec<(PresentedRefreshToken, Successor)>>>;
 
 const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 
@@ -25,12 +26,13 @@ async fn refresh(
     key: Option<&str>,
 ) -> Answer {
     let key = key.map(|key| key.parse::<IdempotencyKey>().unwrap());
-    let sought = world.sought(found.cloned());
-    refresh_session(world).refresh(sought, token.expose(), key.as_ref()).await
+    let caller = world.key_and_session(found.cloned());
+    refresh_session(world).refresh(caller, token.expose(), key.as_ref()).await
 }
 
 fn token(world: &World, session: &Session, generation: u32) -> RefreshToken {
-    let token_id = RefreshTokenId { world: session.world, session: session.id, generation };
+    let token_id =
+        RefreshTokenId { project_mode: session.project_mode, session: session.id, generation };
     RefreshToken::generate(token_id, &ClearVault, &world.make.entropy)
 }
 
@@ -51,7 +53,9 @@ fn rotates(world: &mut World, outcome: Option<Rotation>) -> Rotations {
     world
         .sessions
         .expect_rotate()
-        .withf(move |seen, _, _, policy, _| (seen.world, *policy) == (line.world, POLICY))
+        .withf(move |seen, _, _, policy, _| {
+            (seen.project_mode, *policy) == (line.project_mode, POLICY)
+        })
         .times(1)
         .returning(move |_, presented, next, _, _| {
             seen.lock().unwrap().push((presented, next));
@@ -67,23 +71,26 @@ fn expired(answer: &Answer) -> bool {
 #[tokio::test]
 async fn a_malformed_token_is_expired() {
     let (mut world, session, _) = logged_in();
-    let sought = world.sought(Some(session));
+    let caller = world.key_and_session(Some(session));
     let use_case = refresh_session(&mut world);
     for token in ["", "svc_rt_", "eyJhbGciOi.J9.x"] {
-        assert!(expired(&use_case.refresh(sought.clone(), token, None).await), "{token}");
+        assert!(expired(&use_case.refresh(caller.clone(), token, None).await), "{token}");
     }
 }
 
 #[tokio::test]
 async fn a_token_of_another_project_or_mode_or_an_altered_one_is_expired() {
     let (mut world, session, token) = logged_in();
-    let sought = world.sought(Some(session.clone()));
+    let caller = world.key_and_session(Some(session.clone()));
     let strangers = [
         Session {
-            world: world.make.id::<ProjectId>().in_mode(session.world.mode),
+            project_mode: world.make.id::<ProjectId>().in_mode(session.project_mode.mode),
             ..session.clone()
         },
-        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
+        Session {
+            project_mode: session.project_mode.project.in_mode(KeyMode::Test),
+            ..session.clone()
+        },
     ];
     let strangers = strangers.map(|session| self::token(&world, &session, 0));
     let mut texts: Vec<_> = strangers.iter().map(|token| token.expose().to_owned()).collect();
@@ -96,7 +103,7 @@ async fn a_token_of_another_project_or_mode_or_an_altered_one_is_expired() {
     }
     let use_case = refresh_session(&mut world);
     for text in texts {
-        assert!(expired(&use_case.refresh(sought.clone(), &text, None).await), "{text}");
+        assert!(expired(&use_case.refresh(caller.clone(), &text, None).await), "{text}");
     }
 }
 
@@ -115,7 +122,10 @@ async fn the_present_token_gets_the_pair_that_was_put_on_record() {
     let asked = rotates(&mut world, Some(Rotation::Rotated));
     let pair = refresh(&mut world, Some(&session), &token, None).await.unwrap();
     let (presented, next) = asked.lock().unwrap().remove(0);
-    assert_eq!(presented, Presented { generation: 0, refresh: session.refresh, key: None });
+    assert_eq!(
+        presented,
+        PresentedRefreshToken { generation: 0, refresh: session.refresh, key: None }
+    );
     assert_eq!(next.refresh, pair.refresh.digest(&ClearVault));
     assert_eq!(pair.refresh.id(), RefreshTokenId { generation: 1, ..token.id() });
     assert_eq!(next.access.token.to_string(), pair.access.expose());
@@ -225,8 +235,8 @@ async fn the_digest_of_a_key_differs_per_key_token_and_project() {
     let other = self::token(&world, &session, 0);
     assert_ne!(digest(&mut world, &session, "key-1", &other).await, first);
     world.caller = world.stranger();
-    world.line.world.project = world.caller.project.id;
-    session.world.project = world.caller.project.id;
+    world.line.project_mode.project = world.caller.project.id;
+    session.project_mode.project = world.caller.project.id;
     let token = self::token(&world, &session, 0);
     assert_ne!(digest(&mut world, &session, "key-1", &token).await, first);
 }

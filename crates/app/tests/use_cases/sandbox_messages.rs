@@ -21,7 +21,7 @@ fn with_message(world: &World) -> (Message, MockSandboxInbox) {
     let message = Message {
         otp: world.make.id(),
         attempt: world.make.id(),
-        world: line.world,
+        project_mode: line.project_mode,
         channel: Channel::Sms,
         phone: line.phone.clone(),
         phone_index: line.index,
@@ -33,7 +33,7 @@ fn with_message(world: &World) -> (Message, MockSandboxInbox) {
         template_id: None,
     };
     let landed = InboxMessage::seal(&ClearVault, &message, START);
-    let port = inbox.expect_messages().with(eq(line.world.project), eq(line.index), eq(50));
+    let port = inbox.expect_messages().with(eq(line.project_mode.project), eq(line.index), eq(50));
     port.times(1).returning(move |_, _, _| Ok(vec![landed.clone()]));
     (message, inbox)
 }

@@ -4,7 +4,7 @@ use crate::common::{World, accepted, charged, down, limits, refused};
 use dwar_app::{SendOtpError, SentOtp};
 use dwar_kernel::{KeyMode, PriceList};
 use dwar_login::{Cost, Prepared};
-use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy, Otp, Reported};
+use dwar_otp::{Channel, DeliveryStatus, Guess, GuessPolicy, Otp, ReportedRequest};
 use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog};
 use dwar_testkit::{START, minutes, phone};
 use dwar_wallet::Paise;
@@ -42,7 +42,7 @@ async fn prepares_once_and_reports_each_answer_before_it_asks_again() {
         report.returning(move |request, report, now| {
             let mut otp = kept.lock().unwrap().clone().unwrap();
             // The request as the caller knows it, so that a store need not load it.
-            assert_eq!(request, Reported::Seen(Box::new(otp.clone())));
+            assert_eq!(request, ReportedRequest::Seen(Box::new(otp.clone())));
             let step = report.apply(&mut otp, now).step;
             *kept.lock().unwrap() = Some(otp.clone());
             Ok(Some((otp, step)))
@@ -101,7 +101,7 @@ async fn a_code_takes_five_wrong_guesses_live_and_twenty_in_test() {
 async fn a_test_key_touches_neither_wallet_nor_provider() {
     let mut world = smooth(KeyMode::Test);
     let sent = send(&mut world).await.unwrap();
-    assert_eq!((sent.mode, world.messages()[0].world.mode), (KeyMode::Test, KeyMode::Test));
+    assert_eq!((sent.mode, world.messages()[0].project_mode.mode), (KeyMode::Test, KeyMode::Test));
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn the_number_without_balance_is_refused_to_a_test_key_and_nothing_is_sent
     world.line.phone = phone(4);
     let tools = world.tools();
     world.line.index =
-        tools.vault.phone_index(world.line.world.project.in_mode(KeyMode::Test), &phone(4));
+        tools.vault.phone_index(world.line.project_mode.project.in_mode(KeyMode::Test), &phone(4));
     world.cannot_afford(Cost::Unaffordable);
     let refusal = send(&mut world).await;
     assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance(_))));
@@ -122,7 +122,7 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
     world.line.phone = phone(4);
     let tools = world.tools();
     world.line.index =
-        tools.vault.phone_index(world.line.world.project.in_mode(KeyMode::Live), &phone(4));
+        tools.vault.phone_index(world.line.project_mode.project.in_mode(KeyMode::Live), &phone(4));
     world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
 }

@@ -18,7 +18,7 @@ async fn a_session_lives_from_its_code_to_its_logout() {
     let second = house.refresh(&first).await.unwrap();
     assert!(house.is_valid(&second).await && !house.is_valid(&first).await);
     let logout = &house.service.use_cases.logout;
-    logout.logout(&house.sought(&second).await, &house.read(&second)).await.unwrap();
+    logout.logout(&house.key_and_session(&second).await, &house.read(&second)).await.unwrap();
     assert!(!house.is_valid(&second).await);
     assert!(matches!(house.refresh(&second).await, Err(RefreshSessionError::Expired)));
 }

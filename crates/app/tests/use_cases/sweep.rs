@@ -1,5 +1,5 @@
 use crate::common::{FREE, World, accepted, broken, charged, down};
-use dwar_app::{ClockWatch, Retention, Sweep, Swept};
+use dwar_app::{ClockWatch, Retention, Sweep, SweepResult};
 use dwar_event::{FeedBound, MockCallLog, MockEventFeed};
 use dwar_kernel::KeyMode;
 use dwar_otp::idempotency::MockIdempotencyStore;
@@ -55,7 +55,7 @@ fn due(world: &mut World, otps: Vec<Otp>) {
 fn stale(delivery: Option<Delivery>) -> World {
     let mut world = World::live();
     let mut otp = world.make.otp(&world.line);
-    let (project, send) = (otp.world.project, otp.id);
+    let (project, send) = (otp.project_mode.project, otp.id);
     let hold = OpenHold { project, send, relayed: false, amount: Paise(30), since: START };
     let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(None), eq(100));
     holds.times(1).returning(move |_, _, _| Ok(vec![hold]));
@@ -200,7 +200,7 @@ async fn a_store_out_of_reach_holds_up_everybody() {
 fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
     let mut world = World::live();
     let [one, two] = [(); 2].map(|()| OpenHold {
-        project: world.line.world.project,
+        project: world.line.project_mode.project,
         send: world.make.id(),
         relayed: false,
         amount: Paise(30),
@@ -223,7 +223,7 @@ async fn a_hold_that_cannot_be_settled_holds_up_nobody() {
 #[tokio::test]
 async fn more_holds_than_a_batch_are_settled_at_once_and_what_stays_hides_none() {
     let mut world = World::live();
-    let (project, amount) = (world.line.world.project, Paise(30));
+    let (project, amount) = (world.line.project_mode.project, Paise(30));
     let hold = |n: u32| {
         let send = world.make.id_at(START + MS * n);
         OpenHold { project, send, relayed: false, amount, since: START }
@@ -298,7 +298,7 @@ async fn while_the_clock_is_too_far_off_nothing_is_swept_or_followed_up() {
         let mut world = World::live();
         world.watch.compare(world.watch.moment(), START - ahead);
         let sweep = sweep(&mut world);
-        assert_eq!(sweep.tidy().await.unwrap(), Swept::default());
+        assert_eq!(sweep.tidy().await.unwrap(), SweepResult::default());
         assert_eq!(sweep.follow_up().await.unwrap(), 0);
         assert_eq!(sweep.settle_stale_holds().await.unwrap(), 0);
     }
@@ -348,7 +348,7 @@ async fn tidies_as_of_start(mut world: World) {
         test_quota: Arc::new(tests),
         ..sweep(&mut world)
     };
-    let swept = Swept {
+    let swept = SweepResult {
         requests: 1,
         sessions: 2,
         sends: 3,

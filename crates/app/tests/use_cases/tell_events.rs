@@ -1,9 +1,9 @@
 use crate::common::{World, down};
-use dwar_app::{Resting, TellEvents};
+use dwar_app::{EndpointPauses, TellEvents};
 use dwar_event::{
-    CallPlaces, Dispatch, Endpoint, EndpointCall, Event, EventKind, EventPhone, Failing,
-    MockCallLog, MockEventStore, MockWebhookSender, NewSecret, NotTaken, Room, SendFailure,
-    Subject, SwitchOff, WebhookRequest, WebhookSecret,
+    CallFailure, CallPlaces, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventKind,
+    EventPhone, Failing, MockCallLog, MockEventStore, MockWebhookSender, NewSecret, SendFailure,
+    Subject, SwitchOffPolicy, WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
@@ -22,28 +22,32 @@ fn sealed(endpoint: &Endpoint, secret: &WebhookSecret) -> Sealed {
 
 /// A delivery of a sent code's event to an endpoint with the secret of seed 1.
 fn dispatch(world: &World) -> Dispatch {
-    let mut endpoint = world.make.endpoint(world.line.world.project);
+    let mut endpoint = world.make.endpoint(world.line.project_mode.project);
     endpoint.secret.present = sealed(&endpoint, &secret(1));
     let subject = Subject::Otp {
         otp: world.make.id(),
         channel: Some(dwar_otp::Channel::Sms),
         phone: Some(EventPhone {
             index: world.line.index,
-            sealed: ClearVault.seal_phone(world.line.world.project, &world.line.phone),
+            sealed: ClearVault.seal_phone(world.line.project_mode.project, &world.line.phone),
         }),
     };
-    let (project, kind) = (world.line.world.project, EventKind::OtpDelivered);
-    let event =
-        Event { world: project.in_mode(KeyMode::Live), kind, subject, at: START - seconds(9) };
+    let (project, kind) = (world.line.project_mode.project, EventKind::OtpDelivered);
+    let event = Event {
+        project_mode: project.in_mode(KeyMode::Live),
+        kind,
+        subject,
+        at: START - seconds(9),
+    };
     Dispatch { endpoint, event, failures: 0 }
 }
 
 /// The room of a process without calls under way.
-fn all() -> Room {
+fn all() -> ClaimCapacity {
     CallPlaces::default().room(0, START)
 }
 
-const RULE: SwitchOff = SwitchOff { after: seconds(3_600), failures: 10 };
+const RULE: SwitchOffPolicy = SwitchOffPolicy { after: seconds(3_600), failures: 10 };
 
 /// A store in which these deliveries are due now.
 fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
@@ -111,7 +115,7 @@ fn sender(
 
 /// Like [`sender`], with the `Retry-After` of the endpoint.
 fn answering(
-    answer: impl Fn(&WebhookRequest) -> Result<u16, NotTaken> + Send + 'static,
+    answer: impl Fn(&WebhookRequest) -> Result<u16, CallFailure> + Send + 'static,
 ) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
     let (mut sender, posted) = (MockWebhookSender::new(), Arc::default());
     sender.expect_body().returning(|_, phone| phone.unwrap_or_default().into_bytes());
@@ -133,7 +137,7 @@ fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> Tel
     let mut calls = MockCallLog::new();
     calls.expect_trim_calls().returning(|_, _| Ok(0));
     let calls = Arc::new(calls);
-    let (tools, switch_off, resting) = (world.tools(), Some(RULE), Resting::default());
+    let (tools, switch_off, resting) = (world.tools(), Some(RULE), EndpointPauses::default());
     TellEvents { tools, events, calls, sender, switch_off, resting }
 }
 
@@ -260,7 +264,7 @@ async fn an_endpoint_that_asks_for_it_is_left_alone_for_longer_and_altogether() 
         let cause = SendFailure::Status(429);
         fails(&mut events, &dispatch, cause, Some(START + seconds(wait)));
         let (sender, _) = answering(move |_| {
-            Err(NotTaken { cause, retry_after: Some(Duration::from_secs(asked)) })
+            Err(CallFailure { cause, retry_after: Some(Duration::from_secs(asked)) })
         });
         // The endpoint is left alone until its pause ends, to the millisecond.
         let end = START + seconds(rests);
@@ -357,7 +361,7 @@ async fn an_endpoint_that_this_switches_off_is_rid_of_what_waits() {
         ..dispatch.endpoint.clone()
     };
     events.expect_failed().times(1).returning(move |_, _| Ok(Some(off.clone())));
-    events.expect_drop_untold().times(1).returning(|| Ok(7));
+    events.expect_drop_undelivered().times(1).returning(|| Ok(7));
     let (sender, _) = sender(|_| Err(SendFailure::Status(500)));
     assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
 }

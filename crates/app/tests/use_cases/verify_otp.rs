@@ -43,10 +43,10 @@ fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<V
     let seen = Arc::clone(&offered);
     world.signer.expect_ready().with(eq(issued_at)).times(1).returning(|_| Ok(()));
     let expected = world.logins.expect_redeem().times(1).withf(move |redemption, now| {
-        let Redemption { world, phone, .. } = *redemption;
+        let Redemption { project_mode, phone, .. } = *redemption;
         let session = redemption.session().unwrap();
-        (world, phone) == (line.world, line.index)
-            && session.world == world
+        (project_mode, phone) == (line.project_mode, line.index)
+            && session.project_mode == project_mode
             && (redemption.policy, *now) == (policy, START)
     });
     expected.returning(move |redemption, _| {
@@ -85,7 +85,7 @@ async fn a_login_seals_the_phone_and_begins_now() {
     let line = world.line.clone();
     let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, _| {
         let Login { session, sealed_phone, .. } = redemption.login.as_ref().unwrap();
-        let phone = ClearVault.open_phone(line.world.project, sealed_phone);
+        let phone = ClearVault.open_phone(line.project_mode.project, sealed_phone);
         (phone, session.created_at) == (Ok(line.phone.clone()), START)
     });
     redeem.returning(|asked, _| Ok(Redeemed::LoggedIn(LEFT, asked.session().unwrap().identity)));
@@ -97,8 +97,9 @@ async fn a_check_asks_for_no_session_and_no_signature() {
     let mut world = World::test();
     let line = world.line.clone();
     let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, now| {
-        let Redemption { world, phone, .. } = *redemption;
-        (world, phone, *now) == (line.world, line.index, START) && redemption.login.is_none()
+        let Redemption { project_mode, phone, .. } = *redemption;
+        (project_mode, phone, *now) == (line.project_mode, line.index, START)
+            && redemption.login.is_none()
     });
     redeem.return_once(|_, _| Ok(Redeemed::Verified(LEFT)));
     let use_case = use_case(&mut world);
@@ -116,7 +117,7 @@ async fn a_session_holds_the_digest_of_the_token_that_was_given_out() {
     assert_eq!(session.refresh, verified.tokens.refresh.digest(&ClearVault));
     assert_eq!(session.access.token.to_string(), verified.tokens.access.expose());
     assert_eq!((session.id, session.identity), (verified.tokens.session, verified.tokens.identity));
-    assert_eq!(session.world, world.line.world.project.in_mode(KeyMode::Live));
+    assert_eq!(session.project_mode, world.line.project_mode.project.in_mode(KeyMode::Live));
     let token_id = verified.tokens.refresh.id();
     assert_eq!((token_id.session, token_id.generation), (session.id, session.generation));
     assert_eq!((session.generation, session.revoked_at), (0, None));

@@ -2,7 +2,7 @@
 
 use super::alert::{Alert, FAULTS};
 use super::providers;
-use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, Reported};
+use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, ReportedTrouble};
 use dwar_event::Endpoint;
 use dwar_kernel::{AlertKind, Paise, ProjectId, Timestamp};
 use dwar_otp::DeliveryAttempt;
@@ -24,14 +24,14 @@ pub const MOST_ALERTS: usize = 1_000;
 
 /// The data of an installation at one moment, from which alerts are derived.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct InstallationFacts {
     /// Attempts of live requests, newest first.
     pub attempts: Vec<DeliveryAttempt>,
-    pub reported: Vec<Reported>,
+    pub reported: Vec<ReportedTrouble>,
     pub wallets: Vec<WalletFacts>,
     pub endpoints: Vec<Endpoint>,
     pub queues: Queues,
-    pub room: Room,
+    pub room: DatabaseState,
     /// When the present signing key began to sign.
     pub signs_since: Option<Timestamp>,
     /// Recorded alerts, which say since when they are open.
@@ -40,7 +40,7 @@ pub struct Facts {
 
 /// Whether the database accepts writes, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Room {
+pub enum DatabaseState {
     #[default]
     Unknown,
     /// Writable; holds the free bytes of its disk, if known.
@@ -79,7 +79,7 @@ impl WalletFacts {
 }
 
 /// All alerts that these facts give rise to, the most urgent first.
-pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
+pub fn judge(facts: &InstallationFacts, now: Timestamp) -> Vec<Alert> {
     let mut alerts = providers::judge(&facts.attempts, &facts.reported);
     alerts.extend(facts.reported.iter().filter_map(reported));
     alerts.extend(facts.wallets.iter().filter_map(wallet));
@@ -101,7 +101,7 @@ pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
 }
 
 /// Like [`judge`] while the database does not answer: from the reports of this process only.
-pub fn judge_without_database(reported: &[Reported]) -> Vec<Alert> {
+pub fn judge_without_database(reported: &[ReportedTrouble]) -> Vec<Alert> {
     let detail = "what is on record cannot be read, and most requests are answered 503".to_owned();
     let mut alerts = vec![Alert::new(AlertKind::DatabaseAway, "The database", detail)];
     alerts.extend(providers::judge(&[], reported));
@@ -119,8 +119,8 @@ fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
 
 /// The alert of an instance's report. Provider problems are judged from the attempts of all instances
 /// instead.
-fn reported(it: &Reported) -> Option<Alert> {
-    let Reported { host, trouble } = it;
+fn reported(it: &ReportedTrouble) -> Option<Alert> {
+    let ReportedTrouble { host, trouble } = it;
     let subject = match trouble.kind {
         AlertKind::ProviderAuth | AlertKind::ProviderFailing => return None,
         AlertKind::LoopRestarting => format!("The loop {} on {host}", trouble.about),
@@ -200,18 +200,18 @@ fn queues(queues: &Queues, now: Timestamp) -> Vec<Alert> {
     of_all.chain(events).collect()
 }
 
-fn room(room: &Room) -> Option<Alert> {
+fn room(room: &DatabaseState) -> Option<Alert> {
     let told = |kind, detail: String| Some(Alert::new(kind, "The database", detail));
     match room {
-        Room::Writable(Some(free)) if *free < LITTLE_DISK => {
+        DatabaseState::Writable(Some(free)) if *free < LITTLE_DISK => {
             told(AlertKind::DiskFills, format!("{} MiB are free", free >> 20))
         }
-        Room::Unknown | Room::Writable(_) => None,
-        Room::Full => {
+        DatabaseState::Unknown | DatabaseState::Writable(_) => None,
+        DatabaseState::Full => {
             let detail = "reads go on, and calls that write are answered 503".to_owned();
             told(AlertKind::DiskFull, detail)
         }
-        Room::ReadOnly => {
+        DatabaseState::ReadOnly => {
             let detail = "it answers reads; calls that write are answered 503".to_owned();
             told(AlertKind::DatabaseReadOnly, detail)
         }

@@ -1,5 +1,5 @@
 use super::*;
-use dwar_activity::installation::Trouble;
+use dwar_activity::installation::InstanceTrouble;
 use dwar_event::Failing;
 use dwar_kernel::{Channel, EndpointId, KeptSecret, Sealed};
 use dwar_otp::{AttemptStatus, Reason};
@@ -30,7 +30,7 @@ fn attempt(provider: &str, reason: Option<Reason>, seconds: i64) -> DeliveryAtte
 }
 
 fn of_attempts(attempts: Vec<DeliveryAttempt>) -> Vec<(AlertKind, String, Option<Timestamp>)> {
-    let found = judge(&Facts { attempts, ..Facts::default() }, at(NOW));
+    let found = judge(&InstallationFacts { attempts, ..InstallationFacts::default() }, at(NOW));
     found.into_iter().map(|it| (it.kind, it.subject, it.since)).collect()
 }
 
@@ -83,12 +83,18 @@ fn wallet(available: i64, low: Option<i64>) -> WalletFacts {
 }
 
 fn of_pace(wallet: WalletFacts) -> Vec<AlertKind> {
-    let found = judge(&Facts { wallets: vec![wallet], ..Facts::default() }, at(NOW));
+    let found = judge(
+        &InstallationFacts { wallets: vec![wallet], ..InstallationFacts::default() },
+        at(NOW),
+    );
     found.into_iter().map(|it| it.kind).collect()
 }
 
 fn of_wallet(wallet: WalletFacts) -> Vec<AlertKind> {
-    let found = judge(&Facts { wallets: vec![wallet], ..Facts::default() }, at(NOW));
+    let found = judge(
+        &InstallationFacts { wallets: vec![wallet], ..InstallationFacts::default() },
+        at(NOW),
+    );
     assert!(found.iter().all(|it| it.project == Some(project()) && it.since == Some(at(7))));
     found.into_iter().map(|it| it.kind).collect()
 }
@@ -135,7 +141,10 @@ fn an_endpoint_is_told_while_it_fails_and_once_it_is_disabled() {
         disabled_at: disabled.map(at),
     };
     let told = |endpoint| {
-        let found = judge(&Facts { endpoints: vec![endpoint], ..Facts::default() }, at(NOW));
+        let found = judge(
+            &InstallationFacts { endpoints: vec![endpoint], ..InstallationFacts::default() },
+            at(NOW),
+        );
         assert!(found.iter().all(|it| it.subject == "https://shop.example.com/events"));
         found.into_iter().map(|it| (it.kind, it.since)).collect::<Vec<_>>()
     };
@@ -149,7 +158,7 @@ fn an_endpoint_is_told_while_it_fails_and_once_it_is_disabled() {
 fn what_waits_is_told_when_it_waited_for_too_long() {
     let waiting = |age| Backlog { count: COUNTED + 1, oldest: Some(at(NOW - age)) };
     let told = |queues| {
-        let found = judge(&Facts { queues, ..Facts::default() }, at(NOW));
+        let found = judge(&InstallationFacts { queues, ..InstallationFacts::default() }, at(NOW));
         found.into_iter().map(|it| (it.kind, it.project)).collect::<Vec<_>>()
     };
     let events = |age| [(project(), waiting(age))].into();
@@ -176,15 +185,21 @@ fn what_waits_is_told_when_it_waited_for_too_long() {
     assert_eq!(told(Queues { receipts: none, ..Queues::default() }), []);
 }
 
-fn reported(host: &str, kind: AlertKind, about: &str) -> Reported {
+fn reported(host: &str, kind: AlertKind, about: &str) -> ReportedTrouble {
     let (about, detail) = (about.to_owned(), format!("seen by {host}"));
-    Reported { host: host.to_owned(), trouble: Trouble { kind, about, detail, since: Some(at(3)) } }
+    ReportedTrouble {
+        host: host.to_owned(),
+        trouble: InstanceTrouble { kind, about, detail, since: Some(at(3)) },
+    }
 }
 
 #[test]
 fn instances_say_the_cause_and_messages_whether_it_is_over() {
     let told = |attempts, reported| {
-        let found = judge(&Facts { attempts, reported, ..Facts::default() }, at(NOW));
+        let found = judge(
+            &InstallationFacts { attempts, reported, ..InstallationFacts::default() },
+            at(NOW),
+        );
         found.into_iter().map(|it| (it.kind, it.detail, it.since)).collect::<Vec<_>>()
     };
     let seen = || {
@@ -208,9 +223,9 @@ fn instances_say_the_cause_and_messages_whether_it_is_over() {
 #[test]
 fn what_instances_see_of_themselves_names_the_machine() {
     let loops = || reported("node-1", AlertKind::LoopRestarting, "tidy");
-    let facts = Facts {
+    let facts = InstallationFacts {
         reported: vec![loops(), loops(), reported("node-2", AlertKind::ClockDiffers, "")],
-        ..Facts::default()
+        ..InstallationFacts::default()
     };
     let titles = |all: Vec<Alert>| all.iter().map(Alert::title).collect::<Vec<_>>();
     let own = [
@@ -225,22 +240,29 @@ fn what_instances_see_of_themselves_names_the_machine() {
 #[test]
 fn the_database_is_told_of_that_takes_no_writes_or_soon_will_not() {
     let kinds = |room| {
-        let found = judge(&Facts { room, ..Facts::default() }, at(NOW));
+        let found = judge(&InstallationFacts { room, ..InstallationFacts::default() }, at(NOW));
         found.into_iter().map(|it| it.kind).collect::<Vec<_>>()
     };
-    for room in [Room::Unknown, Room::Writable(None), Room::Writable(Some(LITTLE_DISK))] {
+    for room in [
+        DatabaseState::Unknown,
+        DatabaseState::Writable(None),
+        DatabaseState::Writable(Some(LITTLE_DISK)),
+    ] {
         assert_eq!(kinds(room), []);
     }
-    assert_eq!(kinds(Room::Writable(Some(LITTLE_DISK - 1))), [AlertKind::DiskFills]);
-    assert_eq!(kinds(Room::Full), [AlertKind::DiskFull]);
-    assert_eq!(kinds(Room::ReadOnly), [AlertKind::DatabaseReadOnly]);
+    assert_eq!(kinds(DatabaseState::Writable(Some(LITTLE_DISK - 1))), [AlertKind::DiskFills]);
+    assert_eq!(kinds(DatabaseState::Full), [AlertKind::DiskFull]);
+    assert_eq!(kinds(DatabaseState::ReadOnly), [AlertKind::DatabaseReadOnly]);
 }
 
 #[test]
 fn a_key_is_told_of_that_signed_for_half_a_year() {
     let old = i64::try_from(OLD_KEY.as_secs()).unwrap();
     let kinds = |age| {
-        let facts = Facts { signs_since: Some(at(old * 2 - age)), ..Facts::default() };
+        let facts = InstallationFacts {
+            signs_since: Some(at(old * 2 - age)),
+            ..InstallationFacts::default()
+        };
         judge(&facts, at(old * 2)).into_iter().map(|it| it.kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds(old), []);
@@ -255,10 +277,10 @@ fn what_is_on_record_says_since_when() {
         project: None,
         since: at(5),
     };
-    let room = Room::Full;
-    let fresh = Facts { room: room.clone(), ..Facts::default() };
+    let room = DatabaseState::Full;
+    let fresh = InstallationFacts { room: room.clone(), ..InstallationFacts::default() };
     assert_eq!(judge(&fresh, at(NOW))[0].since, None);
-    let known = Facts { room, open: vec![open], ..Facts::default() };
+    let known = InstallationFacts { room, open: vec![open], ..InstallationFacts::default() };
     assert_eq!(judge(&known, at(NOW))[0].since, Some(at(5)));
 }
 

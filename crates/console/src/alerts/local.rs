@@ -2,9 +2,9 @@
 //! write.
 
 use super::alert::FAULTS;
-use super::judge::Room;
+use super::judge::DatabaseState;
 use async_trait::async_trait;
-use dwar_activity::installation::Trouble;
+use dwar_activity::installation::InstanceTrouble;
 use dwar_kernel::{AlertKind, Timestamp};
 use dwar_otp::Reason;
 use std::time::Duration;
@@ -23,27 +23,27 @@ pub trait LocalFacts: Send + Sync {
     fn host(&self) -> String;
 
     /// Present problems, from [`troubles`]. Must not call anything outside this process.
-    fn troubles(&self) -> Vec<Trouble>;
+    fn troubles(&self) -> Vec<InstanceTrouble>;
 
-    async fn room(&self) -> Room;
+    async fn room(&self) -> DatabaseState;
 }
 
 /// An implementation that reports no problems, for tests and commands.
 #[derive(Clone, Copy, Debug)]
-pub struct NothingLocal;
+pub struct NoLocalFacts;
 
 #[async_trait]
-impl LocalFacts for NothingLocal {
+impl LocalFacts for NoLocalFacts {
     fn host(&self) -> String {
         String::new()
     }
 
-    fn troubles(&self) -> Vec<Trouble> {
+    fn troubles(&self) -> Vec<InstanceTrouble> {
         Vec::new()
     }
 
-    async fn room(&self) -> Room {
-        Room::Unknown
+    async fn room(&self) -> DatabaseState {
+        DatabaseState::Unknown
     }
 }
 
@@ -83,13 +83,13 @@ pub fn troubles(
     providers: &[ProviderCalls],
     loops: &[LoopState],
     clock: ClockState,
-) -> Vec<Trouble> {
+) -> Vec<InstanceTrouble> {
     let providers = providers.iter().filter_map(provider);
     let loops = loops.iter().filter_map(fallen);
     providers.chain(loops).chain(clock_troubles(clock)).collect()
 }
 
-fn provider(calls: &ProviderCalls) -> Option<Trouble> {
+fn provider(calls: &ProviderCalls) -> Option<InstanceTrouble> {
     let kind = match calls.reason {
         Reason::ProviderAuth => AlertKind::ProviderAuth,
         _ if calls.faults as usize >= FAULTS => AlertKind::ProviderFailing,
@@ -115,22 +115,22 @@ fn provider(calls: &ProviderCalls) -> Option<Trouble> {
         detail += "; not called for a while";
     }
     let (about, since) = (calls.provider.clone(), Some(calls.since));
-    Some(Trouble { kind, about, detail, since })
+    Some(InstanceTrouble { kind, about, detail, since })
 }
 
 /// A single end is over within seconds: it is reported while the loop is down, and from the second end on.
-fn fallen(it: &LoopState) -> Option<Trouble> {
+fn fallen(it: &LoopState) -> Option<InstanceTrouble> {
     let is_told = !it.running || it.restarts > 1 && it.ended < STEADY_LOOP;
     let state = if it.running { "runs again" } else { "waits to be started again" };
     let detail = format!("ended and was started again {} times; it {state}", it.restarts);
     let (kind, about) = (AlertKind::LoopRestarting, it.name.to_owned());
-    is_told.then_some(Trouble { kind, about, detail, since: None })
+    is_told.then_some(InstanceTrouble { kind, about, detail, since: None })
 }
 
-fn clock_troubles(clock: ClockState) -> impl Iterator<Item = Trouble> {
+fn clock_troubles(clock: ClockState) -> impl Iterator<Item = InstanceTrouble> {
     let by = Duration::from_millis(clock.ahead_ms.unsigned_abs());
     let side = if clock.ahead_ms < 0 { "behind" } else { "ahead" };
-    let told = |kind, detail| Trouble { kind, about: String::new(), detail, since: None };
+    let told = |kind, detail| InstanceTrouble { kind, about: String::new(), detail, since: None };
     let differs = (by >= CLOCK_DIFFERS)
         .then(|| told(AlertKind::ClockDiffers, format!("{} s {side}", by.as_secs())));
     let forward = clock.set_forward;

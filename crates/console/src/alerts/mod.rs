@@ -7,22 +7,22 @@ mod providers;
 
 pub use alert::Alert;
 pub use judge::{
-    Facts, LATE, LATE_FEED, LATE_HOLD, LITTLE_DISK, MOST_ALERTS, OLD_KEY, Room, WalletFacts, judge,
-    judge_without_database,
+    DatabaseState, InstallationFacts, LATE, LATE_FEED, LATE_HOLD, LITTLE_DISK, MOST_ALERTS,
+    OLD_KEY, WalletFacts, judge, judge_without_database,
 };
 pub use local::{
-    CLOCK_DIFFERS, CLOCK_SET_FORWARD, ClockState, LocalFacts, LoopState, NothingLocal,
+    CLOCK_DIFFERS, CLOCK_SET_FORWARD, ClockState, LocalFacts, LoopState, NoLocalFacts,
     ProviderCalls, STEADY_LOOP, troubles,
 };
 
 use crate::read_spend::set_aside;
 use crate::{Control, ManageError, ReadFigures};
-use dwar_activity::installation::{AlertStore, Instance, OpenAlert, QueueStore, Reported};
+use dwar_activity::installation::{AlertStore, Instance, OpenAlert, QueueStore, ReportedTrouble};
 use dwar_event::{Event, EventKind, EventStore, Subject};
 use dwar_kernel::{
     AlertKind, Channel, KeyMode, Paise, PriceList, ProjectId, StoreError, TRACE, Timestamp,
 };
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_otp::{AttemptHistory, Providers};
 use dwar_project::Project;
 use dwar_session::{SigningKey, SigningKeyStore};
@@ -59,21 +59,21 @@ pub struct Alerts {
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) local: Arc<dyn LocalFacts>,
     pub(crate) prices: PriceList,
-    pub(crate) known: Arc<Mutex<Known>>,
+    pub(crate) known: Arc<Mutex<LastAlerts>>,
 }
 
 /// The last result, for callers that must not query the database.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct LastAlerts {
     alerts: Arc<Vec<Alert>>,
     /// Time of the last balance change per project, valid while the balance is this one.
     moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
-    spent: Option<(Timestamp, Arc<Spent>)>,
+    spent: Option<(Timestamp, Arc<SpentMoney>)>,
 }
 
 /// Money that projects spent within the last 24 hours.
 #[derive(Default)]
-struct Spent {
+struct SpentMoney {
     by_project: BTreeMap<ProjectId, Paise>,
     /// Projects whose balance may fall below a day's spend before the spend is read again.
     fast: Vec<ProjectId>,
@@ -91,7 +91,7 @@ impl Alerts {
     /// # Errors
     /// [`ManageError::Forbidden`].
     #[instrument(name = "alerts.list", target = TRACE, level = "error", skip_all)]
-    pub async fn list(&self, by: &By) -> Result<Vec<Alert>, ManageError> {
+    pub async fn list(&self, by: &Requester) -> Result<Vec<Alert>, ManageError> {
         self.control.admit(by, Command::ListAlerts, None)?;
         Ok(self.judged().await.0)
     }
@@ -101,7 +101,11 @@ impl Alerts {
     /// # Errors
     /// [`ManageError::Forbidden`], [`ManageError::NoSuchProject`].
     #[instrument(name = "alerts.of_project", target = TRACE, level = "error", skip_all)]
-    pub async fn of_project(&self, by: &By, project: ProjectId) -> Result<Vec<Alert>, ManageError> {
+    pub async fn of_project(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<Vec<Alert>, ManageError> {
         let project = self.control.project(by, Command::ListProjectAlerts, project).await?;
         let mut alerts = self.judged().await.0;
         alerts.retain(|alert| self.is_of(alert, &project) && may_see(by, alert, project.id));
@@ -110,7 +114,7 @@ impl Alerts {
 
     /// The alerts of the last [`Alerts::refresh`] for a page: of a project, or of the installation, where all
     /// alerts are shown that the operator may see. Queries no store.
-    pub fn of_page(&self, by: &By, project: Option<&Project>) -> Vec<Alert> {
+    pub fn of_page(&self, by: &Requester, project: Option<&Project>) -> Vec<Alert> {
         let all = self.latest();
         let is_shown = |alert: &&Alert| match (project, alert.project) {
             (Some(project), _) => self.is_of(alert, project) && may_see(by, alert, project.id),
@@ -188,7 +192,7 @@ impl Alerts {
         }
     }
 
-    async fn facts(&self, now: Timestamp) -> Result<Facts, StoreError> {
+    async fn facts(&self, now: Timestamp) -> Result<InstallationFacts, StoreError> {
         let open = self.alerts.open_alerts().await?;
         let alive = Instance::alive_since(self.control.tools.watch.shared_now());
         let mut endpoints = self.events.disabled_endpoints(MOST).await?;
@@ -196,7 +200,7 @@ impl Alerts {
         let keys = self.keys.keys(now).await?;
         let mut reported = self.alerts.reported(alive).await?;
         reported.extend(own(self.local.as_ref()));
-        Ok(Facts {
+        Ok(InstallationFacts {
             attempts: self.attempts.newest_attempts(now - MEMORY, ATTEMPTS).await?,
             reported,
             wallets: self.wallets(now).await?,
@@ -253,13 +257,13 @@ impl Alerts {
     }
 
     /// Money that projects spent within the last 24 hours, at most a minute old.
-    async fn spent(&self, now: Timestamp) -> Result<Arc<Spent>, StoreError> {
+    async fn spent(&self, now: Timestamp) -> Result<Arc<SpentMoney>, StoreError> {
         let known = self.known().spent.clone();
         if let Some((_, spent)) = known.filter(|(at, _)| *at <= now && now < *at + PACE_KEPT) {
             return Ok(spent);
         }
         let projects = self.control.projects.list().await?.into_iter().map(|it| it.id).collect();
-        let traffic = self.figures.traffic(&By::command_line(), projects).await?;
+        let traffic = self.figures.traffic(&Requester::command_line(), projects).await?;
         let mut by_project: BTreeMap<_, _> =
             traffic.into_iter().map(|(project, traffic)| (project, traffic.spent)).collect();
         by_project.retain(|_, spent| *spent > Paise::ZERO);
@@ -269,7 +273,7 @@ impl Alerts {
             left.0 < spent.0.saturating_mul(DAYS_LOOKED_AT)
         };
         let fast = by_project.iter().filter(is_fast).map(|(project, _)| *project).collect();
-        let spent = Arc::new(Spent { by_project, fast });
+        let spent = Arc::new(SpentMoney { by_project, fast });
         self.known().spent = Some((now, Arc::clone(&spent)));
         Ok(spent)
     }
@@ -289,19 +293,23 @@ impl Alerts {
     }
 
     /// Nothing panics while the lock is held; if it did, the values would still be valid.
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, LastAlerts> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The problems that this process would report with its next heartbeat.
-fn own(local: &dyn LocalFacts) -> Vec<Reported> {
+fn own(local: &dyn LocalFacts) -> Vec<ReportedTrouble> {
     let host = local.host();
-    local.troubles().into_iter().map(|trouble| Reported { host: host.clone(), trouble }).collect()
+    local
+        .troubles()
+        .into_iter()
+        .map(|trouble| ReportedTrouble { host: host.clone(), trouble })
+        .collect()
 }
 
 /// Whether the caller may see an alert of this kind in the project.
-fn may_see(by: &By, alert: &Alert, project: ProjectId) -> bool {
+fn may_see(by: &Requester, alert: &Alert, project: ProjectId) -> bool {
     let command = match alert.kind {
         AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {
             Command::ShowWallet
@@ -323,5 +331,5 @@ fn event(kind: EventKind, alert: &OpenAlert, now: Timestamp) -> Option<Event> {
         }),
         since: alert.since,
     };
-    Some(Event { world: alert.project?.in_mode(KeyMode::Live), kind, subject, at: now })
+    Some(Event { project_mode: alert.project?.in_mode(KeyMode::Live), kind, subject, at: now })
 }

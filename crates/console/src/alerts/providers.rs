@@ -1,7 +1,7 @@
 //! Provider alerts, from the outcome of messages and from the answers that instances saw.
 
 use super::alert::{Alert, FAULTS};
-use dwar_activity::installation::{Reported, Trouble};
+use dwar_activity::installation::{InstanceTrouble, ReportedTrouble};
 use dwar_kernel::AlertKind;
 use dwar_otp::{AttemptStatus, DeliveryAttempt, Reason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The outcome of messages decides, since it survives a restart and is the same for all instances.
 /// Instances know the answers of the provider, which are the cause; if no message went to a
 /// provider lately, only their reports decide.
-pub(super) fn judge(attempts: &[DeliveryAttempt], reported: &[Reported]) -> Vec<Alert> {
+pub(super) fn judge(attempts: &[DeliveryAttempt], reported: &[ReportedTrouble]) -> Vec<Alert> {
     let mut by_provider: BTreeMap<&str, Vec<&DeliveryAttempt>> = BTreeMap::new();
     // An attempt that is under way says nothing yet.
     for attempt in attempts.iter().filter(|it| it.status != AttemptStatus::Queued) {
         by_provider.entry(&attempt.provider).or_default().push(attempt);
     }
     let troubles = reported.iter().map(|it| &it.trouble).filter(|it| is_of_provider(it));
-    let mut seen: BTreeMap<&str, &Trouble> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, &InstanceTrouble> = BTreeMap::new();
     for trouble in troubles {
         // Refused credentials say more than an outage that another instance reported.
         let known = seen.entry(&trouble.about).or_insert(trouble);
@@ -36,12 +36,16 @@ pub(super) fn judge(attempts: &[DeliveryAttempt], reported: &[Reported]) -> Vec<
     names.into_iter().filter_map(one).collect()
 }
 
-const fn is_of_provider(trouble: &Trouble) -> bool {
+const fn is_of_provider(trouble: &InstanceTrouble) -> bool {
     matches!(trouble.kind, AlertKind::ProviderAuth | AlertKind::ProviderFailing)
 }
 
 /// A provider fails if its newest calls failed; one accepted message ends that.
-fn provider(name: &str, newest: &[&DeliveryAttempt], seen: Option<&Trouble>) -> Option<Alert> {
+fn provider(
+    name: &str,
+    newest: &[&DeliveryAttempt],
+    seen: Option<&InstanceTrouble>,
+) -> Option<Alert> {
     let faults: Vec<Reason> = newest.iter().map_while(|it| fault_of(it)).collect();
     let last = *faults.first()?;
     let first_at = newest[faults.len() - 1].at;

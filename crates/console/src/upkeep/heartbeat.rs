@@ -1,13 +1,13 @@
 use crate::alerts::LocalFacts;
 use dwar_activity::installation::{AlertStore, FORGOTTEN, Instance, InstanceStore};
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reports regularly that this process runs the service, and its own problems.
 pub struct Heartbeat {
-    pub(crate) tools: Toolbox,
+    pub(crate) tools: CommonPorts,
     pub(crate) instances: Arc<dyn InstanceStore>,
     pub(crate) alerts: Arc<dyn AlertStore>,
     pub(crate) local: Arc<dyn LocalFacts>,
@@ -15,12 +15,12 @@ pub struct Heartbeat {
     pub(crate) clean: AtomicBool,
     pub(crate) id: InstanceId,
     pub(crate) started_at: Timestamp,
-    pub(crate) about: About,
+    pub(crate) about: ProcessInfo,
 }
 
 /// Facts that a process knows about itself and reports with each heartbeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct ProcessInfo {
     pub version: String,
     pub host: String,
     pub pid: u32,
@@ -32,10 +32,10 @@ pub struct About {
 impl Heartbeat {
     /// A heartbeat of a process that starts now, with a new instance id.
     pub fn new(
-        tools: Toolbox,
+        tools: CommonPorts,
         instances: Arc<dyn InstanceStore>,
         alerts: Arc<dyn AlertStore>,
-        about: About,
+        about: ProcessInfo,
         local: Arc<dyn LocalFacts>,
     ) -> Self {
         let started_at = tools.now();

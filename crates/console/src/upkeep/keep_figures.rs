@@ -1,7 +1,8 @@
 use dwar_activity::{
-    Chunk, FiguresStore, Gathering, Grain, KEEP_HOURS, KEEP_MINUTES, SETTLED_AFTER, Window, fresh,
+    FigureChunk, FiguresBuilder, FiguresStore, Grain, Interval, KEEP_HOURS, KEEP_MINUTES,
+    SETTLED_AFTER, fresh,
 };
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_kernel::{KeeperId, StoreError, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ const RENEW: usize = 10;
 
 /// Computes the figures of pages from the records.
 pub struct KeepFigures {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub store: Arc<dyn FiguresStore>,
     pub keeper: KeeperId,
 }
@@ -28,7 +29,7 @@ impl KeepFigures {
             return Ok(false);
         }
         let now = self.tools.now();
-        let Some(progress) = self.store.lead(self.keeper, now, LEASE).await? else {
+        let Some(progress) = self.store.acquire_lease(self.keeper, now, LEASE).await? else {
             return Ok(false);
         };
         for window in fresh(progress.as_of, now) {
@@ -45,17 +46,18 @@ impl KeepFigures {
             Some(settled) => settled,
             None => {
                 let from = self.beginning(until).await?;
-                let nothing = Chunk { window: Window { from, until: from }, minutes: Vec::new() };
+                let nothing =
+                    FigureChunk { window: Interval { from, until: from }, minutes: Vec::new() };
                 if !self.store.settle(self.keeper, nothing).await? {
                     return Ok(false);
                 }
                 from
             }
         };
-        self.settle(Window { from, until }).await
+        self.settle(Interval { from, until }).await
     }
 
-    async fn recount(&self, window: Window) -> Result<bool, StoreError> {
+    async fn recount(&self, window: Interval) -> Result<bool, StoreError> {
         let mut rest = window;
         for turn in 1.. {
             if rest.from >= rest.until {
@@ -70,7 +72,7 @@ impl KeepFigures {
         Ok(true)
     }
 
-    async fn settle(&self, window: Window) -> Result<bool, StoreError> {
+    async fn settle(&self, window: Interval) -> Result<bool, StoreError> {
         let mut rest = window;
         for turn in 1..=CHUNKS {
             if rest.from >= rest.until {
@@ -91,12 +93,12 @@ impl KeepFigures {
     /// The minute of the first request on record that is not too old to be counted.
     async fn beginning(&self, until: Timestamp) -> Result<Timestamp, StoreError> {
         let from = Grain::Day.begin(until - KEEP_HOURS) + Grain::Day.length();
-        let first = self.store.sent(Window { from, until }, None, 1).await?;
+        let first = self.store.sent(Interval { from, until }, None, 1).await?;
         Ok(first.first().map_or(until, |first| Grain::Minute.begin(first.at)))
     }
 
-    async fn gather(&self, window: Window) -> Result<Chunk, StoreError> {
-        let (mut gathering, mut last) = (Gathering::of(window), None);
+    async fn gather(&self, window: Interval) -> Result<FigureChunk, StoreError> {
+        let (mut gathering, mut last) = (FiguresBuilder::of(window), None);
         loop {
             let page = self.store.sent(window, last, PAGE).await?;
             let ended = page.iter().try_for_each(|sent| gathering.push(sent)).is_break();
@@ -114,7 +116,7 @@ impl KeepFigures {
         if !turn.is_multiple_of(RENEW) {
             return Ok(true);
         }
-        let led = self.store.lead(self.keeper, self.tools.now(), LEASE).await?;
+        let led = self.store.acquire_lease(self.keeper, self.tools.now(), LEASE).await?;
         Ok(led.is_some())
     }
 

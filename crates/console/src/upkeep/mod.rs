@@ -4,7 +4,7 @@ mod heartbeat;
 mod keep_figures;
 mod sweep;
 
-pub use heartbeat::{About, Heartbeat};
+pub use heartbeat::{Heartbeat, ProcessInfo};
 pub use keep_figures::KeepFigures;
 pub use sweep::{ConsoleSweep, ConsoleSwept};
 

@@ -1,4 +1,4 @@
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_kernel::StoreError;
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Deletes expired rows of operators, admin tokens, searches and the audit log.
 pub struct ConsoleSweep {
-    pub tools: Toolbox,
+    pub tools: CommonPorts,
     pub operators: Arc<dyn OperatorStore>,
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     pub audit: Arc<dyn AuditStore>,

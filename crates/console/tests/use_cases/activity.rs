@@ -1,6 +1,6 @@
 use crate::common::BY;
 use dwar_app::{Policies, SendOtpError, Service};
-use dwar_console::{Activity, Entry, Fact, ManageError, NextSend, RequestFilter};
+use dwar_console::{Activity, Entry, ManageError, NextSend, RequestFilter, TimelineFact};
 use dwar_kernel::{KeyMode, Phone};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Channel, DeliveryStatus, Outcome, Reason, Refusal};
@@ -43,13 +43,13 @@ impl House {
     }
 
     async fn timeline(&self, phone: &Phone) -> dwar_console::Timeline {
-        self.service.tally.write().await.unwrap();
-        let world = self.caller.project.id.in_mode(KeyMode::Live);
-        self.activity.search(&BY, world, phone).await.unwrap().0
+        self.service.usage_recorder.write().await.unwrap();
+        let project_mode = self.caller.project.id.in_mode(KeyMode::Live);
+        self.activity.search(&BY, project_mode, phone).await.unwrap().0
     }
 }
 
-fn first_fact(entry: &Entry) -> Option<&Fact> {
+fn first_fact(entry: &Entry) -> Option<&TimelineFact> {
     match entry {
         Entry::Request(story) => story.facts.first().map(|(_, fact)| fact),
         Entry::Refused(_) => None,
@@ -73,7 +73,7 @@ async fn a_limit_that_was_hit_is_told_with_its_end_and_the_send_then_goes_throug
     let [Entry::Refused(refused), rest @ ..] = timeline.entries.as_slice() else { panic!() };
     assert_eq!((refused.count, refused.reason), (2, Refusal::Limit));
     assert_eq!(refused.limit.map(|quota| quota.limit), Some(3));
-    assert!(rest.len() == 3 && rest.iter().all(|it| first_fact(it) == Some(&Fact::Asked)));
+    assert!(rest.len() == 3 && rest.iter().all(|it| first_fact(it) == Some(&TimelineFact::Asked)));
     house.clock.set(opens);
     house.send(&phone).await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! What needs a person now, and how little is read to find that out.
 
 use crate::common::{BY, Office};
-use dwar_activity::{Chunk, Counts, Figure, Grain, Key, Window};
+use dwar_activity::{Counts, Figure, FigureChunk, Grain, Interval, Key};
 use dwar_kernel::{AlertKind, Channel, KeeperId, KeyMode, Paise, ProjectId};
 use dwar_testkit::{START, minutes, seconds};
 
@@ -19,16 +19,16 @@ async fn pay(office: &Office, project: ProjectId, paise: i64) {
 async fn spent(office: &Office, project: ProjectId, paise: i64) {
     let figures = &office.stores.console.figures;
     let (keeper, until) = (office.make.id::<KeeperId>(), Grain::Minute.begin(START));
-    figures.lead(keeper, START, seconds(60)).await.unwrap();
-    let window = Window { from: until - minutes(1), until };
-    let world = project.in_mode(KeyMode::Live);
+    figures.acquire_lease(keeper, START, seconds(60)).await.unwrap();
+    let window = Interval { from: until - minutes(1), until };
+    let project_mode = project.in_mode(KeyMode::Live);
     let figure = Figure {
-        key: Key { world, carrier: Some((Channel::Sms, "one".to_owned())) },
+        key: Key { project_mode, carrier: Some((Channel::Sms, "one".to_owned())) },
         grain: Grain::Minute,
         began: window.from,
         counts: Counts { requests: 1, spent: Paise(paise), ..Counts::default() },
     };
-    assert!(figures.replace(keeper, Chunk { window, minutes: vec![figure] }).await.unwrap());
+    assert!(figures.replace(keeper, FigureChunk { window, minutes: vec![figure] }).await.unwrap());
 }
 
 #[tokio::test]

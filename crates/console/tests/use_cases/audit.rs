@@ -1,10 +1,10 @@
 //! Every change has an audit entry, written before the change is made.
 
 use crate::common::{Office, PASSWORD};
-use dwar_console::{ManageError, NewAdminToken, Present};
+use dwar_console::{ManageError, NewAdminToken, SignedInOperator};
 use dwar_kernel::{Channel, KeyMode, ProjectId};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, By, Client, Command, EndSessions, Role};
+use dwar_operator::{Access, Action, Client, Command, EndSessions, Requester, Role};
 use dwar_project::{ProjectChange, ProjectName};
 use dwar_testkit::{START, ledger_of, new_token, phone};
 use dwar_wallet::{Amount, Paise};
@@ -23,7 +23,7 @@ struct Walk {
     archived: ProjectId,
     endpoint: dwar_kernel::EndpointId,
     identity: dwar_kernel::IdentityId,
-    present: Present,
+    present: SignedInOperator,
     other: dwar_kernel::OperatorId,
     invited: dwar_kernel::OperatorId,
     token: dwar_kernel::AdminTokenId,
@@ -33,7 +33,7 @@ struct Walk {
 impl Walk {
     async fn open() -> Self {
         let office = Office::open();
-        let by = By::command_line();
+        let by = Requester::command_line();
         let (name, projects) = ("Chai".parse().unwrap(), &office.manage.projects);
         let project = projects.create(&by, &name, Amount::from(500)).await.unwrap();
         let archived = projects.create(&by, &name, Amount::ZERO).await.unwrap().id;
@@ -53,7 +53,7 @@ impl Walk {
             archived,
             endpoint: endpoint.id,
             identity,
-            present: Present { operator: asha.operator, session: asha.session },
+            present: SignedInOperator { operator: asha.operator, session: asha.session },
             other,
             invited,
             token: token.id,
@@ -92,7 +92,8 @@ impl Walk {
     }
 }
 
-type AuditedStep = for<'a> fn(&'a Walk, &'a By) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+type AuditedStep =
+    for<'a> fn(&'a Walk, &'a Requester) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
 macro_rules! step {
     (|$walk:ident, $by:ident| $call:expr) => {
@@ -148,7 +149,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (IdentityErased, Some(Command::EraseIdentity), step!(|w, by| w.office.manage.identities.erase(by, w.project.in_mode(KeyMode::Live), w.identity))),
         (OperatorInvited, None, step!(|w, by| w.office.manage.operators.invite(by, "Eve", Access::everything()))),
         (OperatorChanged, None, step!(|w, by| w.office.manage.operators.change_access(by, w.other, Access::default()))),
-        (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&By::command_line(), w.other))),
+        (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&Requester::command_line(), w.other))),
         (InvitationRenewed, None, step!(|w, by| w.office.manage.operators.renew_invitation(by, w.invited))),
         (OperatorRemoved, None, step!(|w, by| w.office.manage.operators.remove(by, w.other))),
         (OperatorJoined, None, step!(|w, _by| w.office.admin.sign_in.follow_link(&w.link, Some(PASSWORD), Client::default()))),
@@ -183,7 +184,7 @@ async fn each_change_leaves_exactly_one_entry_and_no_secret_or_number_in_it() {
     for (action, _, change) in every_change() {
         let walk = Walk::open().await;
         let (before, seen) = (walk.office.log().await, walk.seen().await);
-        let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
+        let by = Requester::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
         assert!(change(&walk, &by).await, "{action:?}");
         let mut log = walk.office.log().await;
         log.retain(|entry| !before.contains(entry));
@@ -205,7 +206,7 @@ async fn without_an_audit_entry_no_change_is_made() {
         let walk = Walk::open().await;
         let (log, seen) = (walk.office.log().await, walk.seen().await);
         walk.office.store.faults().next("AuditStore::append", Fault::Fails);
-        let by = By::operator(&walk.present.operator, None);
+        let by = Requester::operator(&walk.present.operator, None);
         assert!(!change(&walk, &by).await, "{action:?}");
         assert_eq!(walk.office.log().await, log, "{action:?}");
         assert_eq!(walk.seen().await, seen, "{action:?}");
@@ -226,7 +227,7 @@ async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
                 projects: [(walk.project, role), (walk.archived, role)].into(),
                 ..Access::default()
             };
-            let by = By::operator(&operator, None);
+            let by = Requester::operator(&operator, None);
             let allowed = by.may(command, Some(walk.project));
             assert_eq!(change(&walk, &by).await, allowed, "{role:?} {action:?}");
             if !allowed {
@@ -240,7 +241,7 @@ async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
 #[tokio::test]
 async fn an_entry_says_who_and_what_was_and_is_to_be() {
     let walk = Walk::open().await;
-    let by = By::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
+    let by = Requester::operator(&walk.present.operator, Some([192, 0, 2, 7].into()));
     let projects = &walk.office.manage.projects;
     projects.change(&by, walk.project, prices()).await.unwrap();
     let log = walk.office.log().await;

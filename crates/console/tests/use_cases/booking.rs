@@ -1,7 +1,7 @@
 use crate::common::{BY, Office};
 use dwar_console::{Booking, ManageError, Preview};
 use dwar_kernel::{KeyMode, OtpId, ProjectId};
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_testkit::START;
 use dwar_wallet::{Amount, Correction, Paise, Settlement};
 
@@ -108,7 +108,7 @@ async fn who_may_not_book_sees_no_preview() {
     let bookings =
         [credit(5, "a"), adjustment(-5, "a"), Booking::Refund { send: office.make.id() }];
     for role in [Role::Member, Role::Support, Role::Viewer] {
-        let by = By { access: Access::one(project, role), ..By::command_line() };
+        let by = Requester { access: Access::one(project, role), ..Requester::command_line() };
         for booking in &bookings {
             let preview = office.manage.wallets.preview(&by, project, booking).await;
             assert!(matches!(preview, Err(ManageError::Forbidden)), "{role:?} {booking:?}");

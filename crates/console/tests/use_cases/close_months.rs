@@ -1,10 +1,10 @@
 //! A month is closed after its export is complete, by an operator with access to the machine.
 
 use crate::common::{BY, Office};
-use dwar_console::{CloseError, ManageError, MonthToClose, Scope};
+use dwar_console::{CloseError, ManageError, MonthToClose, ProofScope};
 use dwar_kernel::{KeyMode, OtpId, ProjectId, Timestamp};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, Actor, By, Role};
+use dwar_operator::{Access, Action, Actor, Requester, Role};
 use dwar_testkit::{MS, START};
 use dwar_wallet::{
     ClosingStore, ExportError, FileDigest, LedgerExport, LedgerExports, Month, Paise, ProofStart,
@@ -113,7 +113,7 @@ impl Office {
         let ProofStart::Begun(run) = ledger.begin_here(&BY, project).await.unwrap() else {
             panic!("none is running")
         };
-        ledger.prove(run, Scope::Newer).await.unwrap().unwrap().is_sound()
+        ledger.prove(run, ProofScope::Newer).await.unwrap().unwrap().is_sound()
     }
 }
 
@@ -192,8 +192,8 @@ async fn only_the_machine_closes_months() {
     let project = office.over().await;
     let plan = office.plan().await.unwrap();
     let signed_in = office.join("Asha", Access::everything()).await;
-    let owner = By::operator(&signed_in.operator, None);
-    let role = By { access: Access::one(project, Role::Owner), ..owner.clone() };
+    let owner = Requester::operator(&signed_in.operator, None);
+    let role = Requester { access: Access::one(project, Role::Owner), ..owner.clone() };
     for by in [owner, role] {
         assert_ne!(by.actor, Actor::CommandLine);
         let refused = office.manage.months.plan(&by, Some(project), next().0).await;

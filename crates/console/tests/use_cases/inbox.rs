@@ -1,7 +1,7 @@
 use dwar_console::{InboxLine, InboxPage, ManageError, Management};
 use dwar_kernel::{KeyMode, ProjectId, Vault};
 use dwar_memory::MemoryStore;
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{Channel, Message};
 use dwar_testkit::{CODE, FixedClock, Fixtures, Line, START, Stores, console, management, seconds};
@@ -23,7 +23,8 @@ impl House {
         let parts = console(stores.clone(), &Arc::new(FixedClock::at(START)));
         let manage = management(&parts, &Arc::default());
         let name = "Acme".parse().unwrap();
-        let made = manage.projects.create(&By::command_line(), &name, Amount::ZERO).await.unwrap();
+        let made =
+            manage.projects.create(&Requester::command_line(), &name, Amount::ZERO).await.unwrap();
         let (vault, make) = (parts.login.tools.vault.clone(), Fixtures::seeded(1));
         Self { stores, manage, vault, make, project: made.id }
     }
@@ -38,7 +39,7 @@ impl House {
         let message = Message {
             otp: otp.id,
             attempt: self.make.id(),
-            world: line.world,
+            project_mode: line.project_mode,
             channel: Channel::Sms,
             phone: line.phone,
             phone_index: line.index,
@@ -56,7 +57,7 @@ impl House {
 
     async fn list(&self, role: Role, wanted: &str, page: u32) -> Result<InboxPage, ManageError> {
         let access = Access::one(self.project, role);
-        let by = By { access, ..By::command_line() };
+        let by = Requester { access, ..Requester::command_line() };
         self.manage.inbox.list(&by, self.project, wanted, page).await
     }
 

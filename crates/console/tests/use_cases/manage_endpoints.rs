@@ -25,7 +25,7 @@ fn empty() -> World {
 }
 
 fn knows(world: &World, id: EndpointId, known: bool) -> MockEventStore {
-    let endpoint = Endpoint { id, ..world.make.endpoint(world.line.world.project) };
+    let endpoint = Endpoint { id, ..world.make.endpoint(world.line.project_mode.project) };
     let known = if known { vec![endpoint] } else { Vec::new() };
     let mut events = MockEventStore::new();
     events.expect_endpoints().returning(move |_| Ok(known.clone()));
@@ -36,7 +36,7 @@ fn knows(world: &World, id: EndpointId, known: bool) -> MockEventStore {
 async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
     for full_phone in [false, true] {
         let mut world = World::live();
-        let (project, stored) = (world.line.world.project, Arc::new(Mutex::new(Vec::new())));
+        let (project, stored) = (world.line.project_mode.project, Arc::new(Mutex::new(Vec::new())));
         let (seen, mut events) = (Arc::clone(&stored), MockEventStore::new());
         events.expect_endpoints().returning(|_| Ok(Vec::new()));
         events.expect_add_endpoint().times(1).returning(move |endpoint| {
@@ -67,7 +67,7 @@ async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
 #[tokio::test]
 async fn two_endpoints_share_neither_id_nor_secret() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let mut events = MockEventStore::new();
     events.expect_endpoints().returning(|_| Ok(Vec::new()));
     events.expect_add_endpoint().times(2).returning(|_| Ok(true));
@@ -83,7 +83,7 @@ async fn two_endpoints_share_neither_id_nor_secret() {
 #[tokio::test]
 async fn an_address_that_is_not_allowed_is_not_stored() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let mut sender = MockWebhookSender::new();
     sender.expect_allows().times(1).returning(|_| Err(SendFailure::AddressNotAllowed));
     let manage = manage(world.knows_project(), MockEventStore::new(), sender);
@@ -94,7 +94,7 @@ async fn an_address_that_is_not_allowed_is_not_stored() {
 #[tokio::test]
 async fn an_unknown_project_has_no_endpoints() {
     let mut world = empty();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let manage = manage(world.knows_project(), MockEventStore::new(), MockWebhookSender::new());
     let added = manage.add(&BY, project, URL, false).await;
     assert!(matches!(added, Err(ManageError::NoSuchProject)));
@@ -104,7 +104,7 @@ async fn an_unknown_project_has_no_endpoints() {
 #[tokio::test]
 async fn endpoints_are_listed_as_the_store_has_them() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let endpoints = vec![world.make.endpoint(project), world.make.endpoint(project)];
     let (told, mut events) = (endpoints.clone(), MockEventStore::new());
     let list = events.expect_endpoints().with(eq(project));
@@ -117,7 +117,7 @@ async fn endpoints_are_listed_as_the_store_has_them() {
 async fn an_endpoint_is_removed_if_the_project_has_it() {
     for known in [true, false] {
         let mut world = World::live();
-        let (project, id) = (world.line.world.project, world.make.id::<EndpointId>());
+        let (project, id) = (world.line.project_mode.project, world.make.id::<EndpointId>());
         let mut events = knows(&world, id, known);
         let remove = events.expect_remove_endpoint().with(eq(project), eq(id));
         remove.times(usize::from(known)).returning(move |_, _| Ok(known));
@@ -132,7 +132,7 @@ async fn an_endpoint_is_removed_if_the_project_has_it() {
 #[tokio::test]
 async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
     let mut world = World::live();
-    let (project, id) = (world.line.world.project, world.make.id::<EndpointId>());
+    let (project, id) = (world.line.project_mode.project, world.make.id::<EndpointId>());
     let stored = Arc::new(Mutex::new(Vec::new()));
     let (seen, mut events) = (Arc::clone(&stored), knows(&world, id, true));
     let replace = events.expect_replace_secret().times(2);
@@ -160,7 +160,7 @@ async fn a_new_secret_is_shown_and_the_old_one_signs_along_for_a_day() {
 #[tokio::test]
 async fn a_secret_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
-    let (project, id) = (world.line.world.project, world.make.id::<EndpointId>());
+    let (project, id) = (world.line.project_mode.project, world.make.id::<EndpointId>());
     let mut events = knows(&world, id, true);
     let mut answers = vec![Err(down()), Ok(false)];
     events.expect_replace_secret().times(2).returning(move |_, _, _| answers.pop().unwrap());
@@ -175,7 +175,7 @@ async fn a_secret_that_was_not_stored_is_not_shown() {
 async fn a_project_has_twenty_endpoints_at_most() {
     for there in [Endpoint::MOST, Endpoint::MOST - 1] {
         let mut world = World::live();
-        let project = world.line.world.project;
+        let project = world.line.project_mode.project;
         let known: Vec<_> = (0..there).map(|_| world.make.endpoint(project)).collect();
         let mut events = MockEventStore::new();
         events.expect_endpoints().returning(move |_| Ok(known.clone()));
@@ -189,7 +189,7 @@ async fn a_project_has_twenty_endpoints_at_most() {
 #[tokio::test]
 async fn a_store_out_of_reach_is_told_as_such() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let mut events = MockEventStore::new();
     events.expect_add_endpoint().returning(|_| Err(down()));
     events.expect_endpoints().returning(|_| Err(down()));
@@ -205,7 +205,7 @@ async fn a_store_out_of_reach_is_told_as_such() {
 async fn an_endpoint_is_switched_on_by_its_project() {
     for known in [true, false] {
         let mut world = World::live();
-        let (project, endpoint) = (world.line.world.project, world.make.id::<EndpointId>());
+        let (project, endpoint) = (world.line.project_mode.project, world.make.id::<EndpointId>());
         let mut events = knows(&world, endpoint, known);
         let enable = events.expect_enable_endpoint().with(eq(project), eq(endpoint));
         enable.times(usize::from(known)).returning(move |_, _| Ok(known));

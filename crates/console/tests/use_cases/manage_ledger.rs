@@ -1,8 +1,8 @@
 use crate::common::{BY, Office};
-use dwar_console::{ManageError, ManageLedger, Scope};
+use dwar_console::{ManageError, ManageLedger, ProofScope};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, By, Role};
+use dwar_operator::{Access, Action, Requester, Role};
 use dwar_testkit::{FixedClock, START};
 use dwar_wallet::{
     Balance, Credited, EntryKind, GroupedLine, LedgerProof, LedgerSum, MockLedgerStore, Paise,
@@ -17,7 +17,7 @@ impl Office {
         assert_eq!(credited, Credited::Booked);
     }
 
-    async fn proof(&self, project: ProjectId, scope: Scope) -> LedgerProof {
+    async fn proof(&self, project: ProjectId, scope: ProofScope) -> LedgerProof {
         let ledger = &self.manage.ledger;
         let ProofStart::Begun(run) = ledger.begin_here(&BY, project).await.unwrap() else {
             panic!("none is running")
@@ -39,7 +39,7 @@ async fn a_proof_finds_what_was_booked_and_stays_on_record() {
     for paise in [10, 20, 30] {
         office.pay(project, paise).await;
     }
-    for scope in [Scope::Newer, Scope::Everything] {
+    for scope in [ProofScope::Newer, ProofScope::Everything] {
         let proof = office.proof(project, scope).await;
         assert!(proof.is_sound());
         assert_eq!((proof.sum.entries, proof.sum.sums.balance), (3, Paise(60)));
@@ -102,8 +102,8 @@ async fn who_may_not_change_money_begins_none() {
     let project = office.project().await;
     let ledger = &office.manage.ledger;
     for role in [Role::Member, Role::Support, Role::Viewer] {
-        let by = By { access: Access::one(project, role), ..By::command_line() };
-        let begun = ledger.begin(&by, project, Scope::Newer).await;
+        let by = Requester { access: Access::one(project, role), ..Requester::command_line() };
+        let begun = ledger.begin(&by, project, ProofScope::Newer).await;
         assert!(matches!(begun, Err(ManageError::Forbidden)), "{role:?}");
     }
     assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
@@ -153,7 +153,7 @@ async fn a_long_ledger_is_added_up_in_bounded_steps_that_say_they_go_on() {
     store.expect_continue_proof().times(49..=51).returning(|_, _, _| Ok(true));
     store.expect_end_proof().times(1).returning(|_| Ok(true));
     let run = ProofRun::begin(office.make.id(), "Asha".to_owned(), START);
-    let proof = manage(&office, store).prove(run, Scope::Newer).await.unwrap().unwrap();
+    let proof = manage(&office, store).prove(run, ProofScope::Newer).await.unwrap().unwrap();
     assert!(proof.is_sound());
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|(after, through)| through - after <= 10_000));
@@ -162,7 +162,7 @@ async fn a_long_ledger_is_added_up_in_bounded_steps_that_say_they_go_on() {
 
 #[tokio::test]
 async fn only_what_came_after_the_last_sound_proof_is_added_up_unless_all_is_asked_for() {
-    for (scope, wanted) in [(Scope::Newer, 5_000), (Scope::Everything, 0)] {
+    for (scope, wanted) in [(ProofScope::Newer, 5_000), (ProofScope::Everything, 0)] {
         let office = Office::open();
         let balance = Balance { balance: Paise(5_000), held: Paise::ZERO };
         let proved = LedgerProof {
@@ -188,7 +188,7 @@ async fn a_run_that_was_replaced_stops() {
     let (mut store, asked) = counting(1_000_000, None, &office.clock);
     store.expect_continue_proof().times(1).returning(|_, _, _| Ok(false));
     let run = ProofRun::begin(office.make.id(), "Asha".to_owned(), START);
-    assert_eq!(manage(&office, store).prove(run, Scope::Newer).await.unwrap(), None);
+    assert_eq!(manage(&office, store).prove(run, ProofScope::Newer).await.unwrap(), None);
     assert_eq!(asked.lock().unwrap().len(), 2);
 }
 
@@ -197,7 +197,7 @@ async fn whoever_begins_a_proof_does_not_make_it_and_the_loop_does() {
     let office = Office::open();
     let (project, ledger) = (office.project().await, &office.manage.ledger);
     office.pay(project, 10).await;
-    let begun = ledger.begin(&BY, project, Scope::Newer).await.unwrap();
+    let begun = ledger.begin(&BY, project, ProofScope::Newer).await.unwrap();
     assert!(matches!(begun, ProofStart::Begun(_)));
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -217,15 +217,15 @@ async fn a_proof_that_fails_holds_up_no_other() {
     let ledger = &office.manage.ledger;
     let later = async {
         tokio::task::yield_now().await;
-        ledger.begin(&BY, second, Scope::Newer).await.unwrap();
+        ledger.begin(&BY, second, ProofScope::Newer).await.unwrap();
     };
-    ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    ledger.begin(&BY, first, ProofScope::Newer).await.unwrap();
     tokio::join!(ledger.keep_proving(office.proven(second)), later);
     // Running until its lease ends.
-    let begun = ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    let begun = ledger.begin(&BY, first, ProofScope::Newer).await.unwrap();
     assert!(matches!(begun, ProofStart::Running(_)));
     office.clock.advance(ProofRun::LEASE);
-    ledger.begin(&BY, first, Scope::Newer).await.unwrap();
+    ledger.begin(&BY, first, ProofScope::Newer).await.unwrap();
     ledger.keep_proving(office.proven(first)).await;
 }
 
@@ -234,12 +234,12 @@ async fn so_many_proofs_wait_and_no_more() {
     let office = Office::open();
     let ledger = &office.manage.ledger;
     for _ in 0..100 {
-        ledger.begin(&BY, office.project().await, Scope::Newer).await.unwrap();
+        ledger.begin(&BY, office.project().await, ProofScope::Newer).await.unwrap();
     }
-    let (project, viewer) = (office.project().await, By { access: Access::default(), ..BY });
-    let refused = ledger.begin(&BY, project, Scope::Newer).await;
+    let (project, viewer) = (office.project().await, Requester { access: Access::default(), ..BY });
+    let refused = ledger.begin(&BY, project, ProofScope::Newer).await;
     assert!(matches!(refused, Err(ManageError::Conflict(_))), "{refused:?}");
-    let refused = ledger.begin(&viewer, project, Scope::Newer).await;
+    let refused = ledger.begin(&viewer, project, ProofScope::Newer).await;
     assert!(matches!(refused, Err(ManageError::NoSuchProject)), "{refused:?}");
     assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
     assert_eq!(office.actions().await.len(), 100);

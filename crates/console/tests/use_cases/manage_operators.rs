@@ -2,7 +2,8 @@ use crate::common::{Office, PASSWORD};
 use dwar_console::{Invited, ManageError, NewAdminToken, SignInError};
 use dwar_memory::Fault;
 use dwar_operator::{
-    Access, Action, AdminToken, AuditFilter, By, Client, Link, LinkKind, Lockout, Role,
+    Access, Action, AdminToken, AuditFilter, Client, LinkKind, Lockout, OneTimeLink, Requester,
+    Role,
 };
 use dwar_testkit::{MS, START, minutes, new_token, phone, seconds};
 use std::time::Duration;
@@ -14,12 +15,12 @@ async fn names_are_taken_in_any_case() {
     let office = Office::open();
     office.invite("Asha", Access::everything()).await;
     let operators = &office.manage.operators;
-    let again = operators.invite(&By::command_line(), "ASHA", Access::everything()).await;
+    let again = operators.invite(&Requester::command_line(), "ASHA", Access::everything()).await;
     assert!(matches!(again, Err(ManageError::Conflict(_))));
-    let bad = operators.invite(&By::command_line(), "<b>", Access::everything()).await;
+    let bad = operators.invite(&Requester::command_line(), "<b>", Access::everything()).await;
     assert!(matches!(bad, Err(ManageError::Invalid { field: "name", .. })));
     let nowhere = Access::one(office.make.id(), Role::Owner);
-    let nowhere = operators.invite(&By::command_line(), "Ravi", nowhere).await;
+    let nowhere = operators.invite(&Requester::command_line(), "Ravi", nowhere).await;
     assert!(matches!(nowhere, Err(ManageError::Invalid { field: "project_id", .. })));
 }
 
@@ -30,7 +31,7 @@ async fn a_projects_owner_rules_their_own_team_alone() {
     let owner = office.join("Asha", Access::one(ours, Role::Owner)).await.operator;
     let stranger = office.join("Ravi", Access::one(theirs, Role::Viewer)).await.operator;
     let chief = office.join("Chief", Access::everything()).await.operator;
-    let (operators, by) = (&office.manage.operators, By::operator(&owner, None));
+    let (operators, by) = (&office.manage.operators, Requester::operator(&owner, None));
 
     let helper = operators.invite(&by, "Meena", Access::one(ours, Role::Support)).await.unwrap();
     for access in [Access::one(theirs, Role::Viewer), Access::everything(), Access::default()] {
@@ -49,7 +50,7 @@ async fn a_projects_owner_rules_their_own_team_alone() {
     let mut names: Vec<_> = seen.iter().map(|operator| operator.name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["Asha", "Meena"]);
-    assert_eq!(operators.list(&By::operator(&chief, None)).await.unwrap().len(), 4);
+    assert_eq!(operators.list(&Requester::operator(&chief, None)).await.unwrap().len(), 4);
     operators.remove(&by, helper.operator.id).await.unwrap();
 }
 
@@ -59,7 +60,7 @@ async fn members_support_and_viewers_change_no_team() {
     let project = office.project().await;
     for role in [Role::Member, Role::Support, Role::Viewer] {
         let operator = office.join(role.as_str(), Access::one(project, role)).await.operator;
-        let by = By::operator(&operator, None);
+        let by = Requester::operator(&operator, None);
         let invited = office.manage.operators.invite(&by, "Eve", operator.access.clone()).await;
         assert!(matches!(invited, Err(ManageError::Forbidden)));
         let list = office.manage.operators.list(&by).await;
@@ -78,7 +79,7 @@ async fn less_access_counts_for_the_very_next_request() {
     let office = Office::open();
     let project = office.project().await;
     let asha = office.join("Asha", Access::everything()).await;
-    let by = By::command_line();
+    let by = Requester::command_line();
     let less = Access::one(project, Role::Viewer);
     for _ in 0..2 {
         office.manage.operators.change_access(&by, asha.operator.id, less.clone()).await.unwrap();
@@ -97,16 +98,16 @@ async fn a_reset_is_for_the_command_line_and_leaves_nothing_that_lets_in() {
     let office = Office::open();
     let asha = office.join("Asha", Access::everything()).await;
     let operators = &office.manage.operators;
-    let by = By::operator(&asha.operator, None);
+    let by = Requester::operator(&asha.operator, None);
     let refused = operators.reset(&by, asha.operator.id).await;
     assert!(matches!(refused, Err(ManageError::Forbidden)));
     for _ in 0..5 {
         let _ = office.sign_in("Asha", "wrong wrong wrong", None).await;
     }
-    let first = operators.reset(&By::command_line(), asha.operator.id).await.unwrap();
+    let first = operators.reset(&Requester::command_line(), asha.operator.id).await.unwrap();
     assert!(!office.is_in(&asha).await);
     assert!(matches!(office.sign_in("Asha", PASSWORD, None).await, Err(SignInError::Wrong)));
-    let second = operators.reset(&By::command_line(), asha.operator.id).await.unwrap();
+    let second = operators.reset(&Requester::command_line(), asha.operator.id).await.unwrap();
     let sign_in = &office.admin.sign_in;
     let old = sign_in.follow_link(first.secret.expose(), Some(PASSWORD), Client::default()).await;
     assert!(matches!(old, Err(SignInError::LinkGone)), "the older link is void");
@@ -131,7 +132,7 @@ async fn the_first_operator_is_made_once_and_signed_in_by_a_link() {
     assert!(owner.operator.access.everything && office.is_in(&owner).await);
     assert!(sign_in.follow_link(secret, None, Client::default()).await.is_err());
     let present = sign_in.session(owner.token.expose()).await.unwrap().unwrap();
-    let by = By::operator(&owner.operator, None);
+    let by = Requester::operator(&owner.operator, None);
     office.admin.account.change_password(&by, &present, "", PASSWORD).await.unwrap();
     office.sign_in("owner", PASSWORD, None).await.unwrap();
 }
@@ -141,7 +142,7 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     let office = Office::open();
     let ours = office.project().await;
     let owner = office.join("Asha", Access::everything()).await.operator;
-    let (tokens, by) = (&office.manage.tokens, By::operator(&owner, None));
+    let (tokens, by) = (&office.manage.tokens, Requester::operator(&owner, None));
     let access = Access::one(ours, Role::Viewer);
     for lifetime in [Duration::ZERO, seconds(59), AdminToken::LONGEST + seconds(1)] {
         let refused = tokens.make(&by, new_token("deploy", access.clone(), lifetime)).await;
@@ -151,7 +152,7 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     assert_eq!((token.made_by.as_str(), &token.access), ("Asha", &access));
     let found = tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(found.used_at, Some(START));
-    let notes = || office.store.faults().calls("AdminTokenStore::note_token");
+    let notes = || office.store.faults().calls("AdminTokenStore::record_token_use");
     let noted = notes();
     tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(notes(), noted, "once a minute at most");
@@ -159,10 +160,11 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(notes(), noted + 1);
     office.clock.advance(minutes(1));
-    office.store.faults().next("AdminTokenStore::note_token", Fault::Fails);
+    office.store.faults().next("AdminTokenStore::record_token_use", Fault::Fails);
     let unnoted = tokens.authenticate(secret.expose(), None).await.unwrap();
     assert!(unnoted.is_some(), "a store that takes no writes keeps nobody out");
-    let more = tokens.make(&By::token(&found, None), new_token("more", access.clone(), DAY)).await;
+    let more =
+        tokens.make(&Requester::token(&found, None), new_token("more", access.clone(), DAY)).await;
     assert!(matches!(more, Err(ManageError::Forbidden)), "a viewer makes none");
     assert!(tokens.authenticate("svc_adm_x", None).await.unwrap().is_none());
 
@@ -180,20 +182,21 @@ async fn a_token_hands_out_no_more_than_it_has_neither_access_nor_time() {
     let tokens = &office.manage.tokens;
     let own = Access::one(office.project().await, Role::Owner);
     let (lesser, _) =
-        tokens.make(&By::command_line(), new_token("less", own.clone(), DAY)).await.unwrap();
-    let refused = tokens.make(&By::token(&lesser, None), new_token("more", own, seconds(60))).await;
+        tokens.make(&Requester::command_line(), new_token("less", own.clone(), DAY)).await.unwrap();
+    let refused =
+        tokens.make(&Requester::token(&lesser, None), new_token("more", own, seconds(60))).await;
     assert!(matches!(refused, Err(ManageError::Forbidden)));
     let own = Access::everything();
     let new = NewAdminToken { may_delegate: true, ..new_token("ci", own.clone(), DAY) };
-    let (token, _) = tokens.make(&By::command_line(), new).await.unwrap();
-    let by = By::token(&token, None);
+    let (token, _) = tokens.make(&Requester::command_line(), new).await.unwrap();
+    let by = Requester::token(&token, None);
     office.clock.advance(minutes(1));
     let later = tokens.make(&by, new_token("later", own.clone(), DAY - minutes(1) + MS)).await;
     assert!(matches!(later, Err(ManageError::Invalid { field: "lifetime_seconds", .. })));
     let (child, _) =
         tokens.make(&by, new_token("child", own.clone(), DAY - minutes(1))).await.unwrap();
     assert_eq!((child.expires_at, child.made_by.as_str()), (token.expires_at, "token ci"));
-    tokens.revoke(&By::command_line(), token.id).await.unwrap();
+    tokens.revoke(&Requester::command_line(), token.id).await.unwrap();
     let late = tokens.make(&by, new_token("late", own, seconds(60))).await;
     assert!(matches!(late, Err(ManageError::Forbidden)), "revoked since it was let in");
 }
@@ -205,9 +208,10 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
     let all = Access::everything();
     let asha = office.join("Asha", all.clone()).await.operator;
     let (operators, tokens) = (&office.manage.operators, &office.manage.tokens);
-    let (owner, new) = (By::operator(&asha, None), new_token("ci", all.clone(), seconds(60)));
+    let (owner, new) =
+        (Requester::operator(&asha, None), new_token("ci", all.clone(), seconds(60)));
     let (token, _) = tokens.make(&owner, new.clone()).await.unwrap();
-    let (by, entries) = (By::token(&token, None), office.log().await.len());
+    let (by, entries) = (Requester::token(&token, None), office.log().await.len());
     let invited = operators.invite(&by, "Eve", all.clone()).await;
     assert!(matches!(invited, Err(ManageError::MayNotDelegate)));
     let changed = operators.change_access(&by, asha.id, Access::default()).await;
@@ -225,7 +229,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
 
     let maker = NewAdminToken { may_delegate: true, ..new };
     let (made, _) = tokens.make(&owner, maker.clone()).await.unwrap();
-    let by = By::token(&made, None);
+    let by = Requester::token(&made, None);
     let (child, _) = tokens.make(&by, maker).await.unwrap();
     assert!(child.may_delegate && child.expires_at == made.expires_at);
     assert!(operators.invite(&by, "Eve", all).await.is_ok());
@@ -238,9 +242,9 @@ async fn unmasking_a_number_needs_the_right_and_leaves_an_entry_without_it() {
     let support = office.join("Meena", Access::one(project, Role::Support)).await.operator;
     let member = office.join("Asha", Access::one(project, Role::Member)).await.operator;
     let (activity, number) = (&office.manage.activity, phone(876_543_210));
-    let refused = activity.unmask(&By::operator(&support, None), project, &number).await;
+    let refused = activity.unmask(&Requester::operator(&support, None), project, &number).await;
     assert!(matches!(refused, Err(ManageError::Forbidden)));
-    let by = By::operator(&member, Some("192.0.2.7".parse().unwrap()));
+    let by = Requester::operator(&member, Some("192.0.2.7".parse().unwrap()));
     activity.unmask(&by, project, &number).await.unwrap();
     let log = office.log().await;
     let mut lines = log.iter().filter(|line| line.action == Action::PhoneUnmasked);
@@ -255,7 +259,7 @@ async fn without_an_audit_entry_nothing_changes() {
     let office = Office::open();
     let asha = office.join("Asha", Access::everything()).await.operator;
     let invited = office.invite("Ravi", Access::everything()).await;
-    let (operators, by) = (&office.manage.operators, By::operator(&asha, None));
+    let (operators, by) = (&office.manage.operators, Requester::operator(&asha, None));
     let before = operators.list(&by).await.unwrap();
     let fail = || office.store.faults().next("AuditStore::append", Fault::Fails);
     fail();
@@ -263,7 +267,7 @@ async fn without_an_audit_entry_nothing_changes() {
     fail();
     assert!(operators.remove(&by, asha.id).await.is_err());
     fail();
-    assert!(operators.reset(&By::command_line(), asha.id).await.is_err());
+    assert!(operators.reset(&Requester::command_line(), asha.id).await.is_err());
     fail();
     assert!(operators.change_access(&by, asha.id, Access::default()).await.is_err());
     fail();
@@ -289,7 +293,7 @@ async fn without_an_audit_entry_nothing_changes() {
 #[tokio::test]
 async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     let office = Office::open();
-    let (operators, by) = (&office.manage.operators, By::command_line());
+    let (operators, by) = (&office.manage.operators, Requester::command_line());
     let first = office.invite("Asha", Access::everything()).await;
     let id = first.operator.id;
     let ends = async || {
@@ -299,7 +303,7 @@ async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     assert_eq!(ends().await, Some(first.expires_at));
     office.clock.advance(DAY);
     let second = operators.renew_invitation(&by, id).await.unwrap();
-    assert_eq!(second.expires_at, START + DAY + Link::INVITE);
+    assert_eq!(second.expires_at, START + DAY + OneTimeLink::INVITE);
     assert_eq!(ends().await, Some(second.expires_at));
     office.clock.set(second.expires_at);
     assert_eq!(ends().await, None, "over");
@@ -330,7 +334,7 @@ async fn somebody_who_is_locked_out_is_seen_and_unlocked() {
     let owner = office.join("Ravi", Access::one(project, Role::Owner)).await.operator;
     let viewer = office.join("Meena", Access::one(project, Role::Viewer)).await.operator;
     let chief = office.join("Chief", Access::everything()).await.operator;
-    let (operators, by) = (&office.manage.operators, By::operator(&owner, None));
+    let (operators, by) = (&office.manage.operators, Requester::operator(&owner, None));
     let lockout = async || {
         let listed = operators.list(&by).await.unwrap();
         let asha = listed.iter().find(|one| one.name.as_str() == "Asha").unwrap();
@@ -354,7 +358,7 @@ async fn somebody_who_is_locked_out_is_seen_and_unlocked() {
     let far = office.sign_in_from(200, ("Asha", PASSWORD)).await;
     assert!(matches!(far, Err(SignInError::Locked { .. })));
 
-    let refused = operators.unlock(&By::operator(&viewer, None), id).await;
+    let refused = operators.unlock(&Requester::operator(&viewer, None), id).await;
     assert!(matches!(refused, Err(ManageError::Forbidden)));
     assert!(matches!(operators.unlock(&by, chief.id).await, Err(ManageError::Forbidden)));
     assert_eq!(operators.unlock(&by, id).await.unwrap().name.as_str(), "Asha");
@@ -375,7 +379,7 @@ async fn nobody_renews_the_invitation_of_somebody_beyond_their_team() {
     let near = office.invite("Asha", Access::one(ours, Role::Viewer)).await.operator.id;
     let far = office.invite("Zoya", Access::one(theirs, Role::Viewer)).await.operator.id;
     let renew = async |who: &dwar_operator::Operator, whose| {
-        office.manage.operators.renew_invitation(&By::operator(who, None), whose).await
+        office.manage.operators.renew_invitation(&Requester::operator(who, None), whose).await
     };
     renew(&owner, near).await.unwrap();
     for (who, whose) in [(&owner, far), (&viewer, near)] {

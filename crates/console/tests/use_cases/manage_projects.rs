@@ -2,8 +2,10 @@ use crate::common::{BY, World, down};
 use dwar_app::{CreateProject, CreatedProject};
 use dwar_console::{ManageError, ManageProjects};
 use dwar_kernel::{KeyMode, ProjectId};
-use dwar_operator::{Access, Action, AuditFilter, By, Role};
-use dwar_project::{ApiKey, Changed, InvalidSetting, KeyRecord, ProjectChange, ProjectRules};
+use dwar_operator::{Access, Action, AuditFilter, Requester, Role};
+use dwar_project::{
+    ApiKey, InvalidSetting, KeyRecord, ProjectChange, ProjectChangeResult, ProjectRules,
+};
 use dwar_testkit::{ClearVault, START, any_project};
 use dwar_wallet::{Amount, Credited};
 use std::mem::take;
@@ -129,7 +131,7 @@ async fn the_first_project_is_never_made_a_second_time() {
 async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
     for mode in [KeyMode::Live, KeyMode::Test] {
         let mut world = World::live();
-        let (project, stored) = (world.line.world.project, Arc::new(Mutex::new(None)));
+        let (project, stored) = (world.line.project_mode.project, Arc::new(Mutex::new(None)));
         let seen = Arc::clone(&stored);
         has_keys(&mut world).knows_project().projects.expect_replace_key().times(1).returning(
             move |project, record| {
@@ -159,7 +161,7 @@ async fn a_key_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
     has_keys(&mut world).knows_project();
     world.projects.expect_replace_key().returning(|_, _| Err(down()));
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let answer = manage(&mut world).regenerate_key(&BY, project.in_mode(KeyMode::Live), None).await;
     assert!(matches!(answer, Err(ManageError::Store(_))));
 }
@@ -168,7 +170,7 @@ async fn a_key_that_was_not_stored_is_not_shown() {
 async fn a_key_that_is_not_the_present_one_is_not_replaced() {
     let mut world = World::live();
     has_keys(&mut world).knows_project();
-    let (project, other) = (world.line.world.project, world.make.id());
+    let (project, other) = (world.line.project_mode.project, world.make.id());
     let answer =
         manage(&mut world).regenerate_key(&BY, project.in_mode(KeyMode::Live), Some(other)).await;
     assert!(matches!(answer, Err(ManageError::Conflict(_))));
@@ -182,14 +184,14 @@ async fn a_change_gives_the_project_as_it_is_then() {
     let (id, then, named) = (project.id, project.clone(), change.clone());
     let port = world.knows_project().projects.expect_change();
     let port = port.withf(move |of, change, _| (*of, change) == (id, &named));
-    port.times(1).returning(move |_, _, _| Ok(Changed::Done(Box::new(then.clone()))));
+    port.times(1).returning(move |_, _, _| Ok(ProjectChangeResult::Done(Box::new(then.clone()))));
     assert_eq!(manage(&mut world).change(&BY, id, change).await.unwrap(), project);
 }
 
 #[tokio::test]
 async fn a_setting_that_cannot_be_is_refused_before_it_is_written_down() {
     let mut world = World::live();
-    let (id, control) = (world.line.world.project, world.knows_project().control());
+    let (id, control) = (world.line.project_mode.project, world.knows_project().control());
     let rules: ProjectRules = Arc::new(|project| match project.messages.brand {
         Some(_) => vec![InvalidSetting { field: "brand", reason: "not that".to_owned() }],
         None => Vec::new(),
@@ -232,7 +234,7 @@ async fn archiving_and_restoring_are_written_down_once_and_repeated_without_a_wo
 #[tokio::test]
 async fn what_a_project_has_already_is_neither_changed_nor_written_down() {
     let mut world = World::live();
-    let (id, project) = (world.line.world.project, world.project.clone());
+    let (id, project) = (world.line.project_mode.project, world.project.clone());
     let kept = project.clone();
     world.projects.expect_find().returning(move |_| Ok(Some(kept.clone())));
     let manage = manage(&mut world);
@@ -251,9 +253,9 @@ async fn what_a_project_has_already_is_neither_changed_nor_written_down() {
 #[tokio::test]
 async fn money_and_settings_take_a_right_each() {
     let mut world = World::live();
-    let (id, control) = (world.line.world.project, world.knows_project().control());
+    let (id, control) = (world.line.project_mode.project, world.knows_project().control());
     let manage = ManageProjects { control, ..manage(&mut World::live()) };
-    let member = By { access: Access::one(id, Role::Member), ..BY };
+    let member = Requester { access: Access::one(id, Role::Member), ..BY };
     let settings = || ProjectChange { identity_lookup: Some(true), ..ProjectChange::default() };
     for price in [
         ProjectChange { sms_price: Some(None), ..ProjectChange::default() },
@@ -284,6 +286,6 @@ async fn those_projects_are_listed_that_one_may_know_of() {
     world.projects.expect_list().times(2).returning(move || Ok(told.clone()));
     let manage = manage(&mut world);
     assert_eq!(manage.list(&BY).await.unwrap(), projects);
-    let viewer = By { access: Access::one(own.id, Role::Viewer), ..BY };
+    let viewer = Requester { access: Access::one(own.id, Role::Viewer), ..BY };
     assert_eq!(manage.list(&viewer).await.unwrap(), [own]);
 }

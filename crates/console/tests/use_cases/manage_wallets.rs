@@ -3,8 +3,8 @@ use dwar_console::{ManageError, ManageWallets};
 use dwar_kernel::OtpId;
 use dwar_testkit::START;
 use dwar_wallet::{
-    Adjusted, Amount, Audit, Balance, Correction, Credited, MockLedgerStore, Paise, Reference,
-    Refunded,
+    Adjusted, Amount, Balance, Correction, Credited, LedgerAudit, MockLedgerStore, Paise,
+    Reference, Refunded,
 };
 use mockall::predicate::eq;
 use std::mem::take;
@@ -39,7 +39,7 @@ fn named(reference: &str) -> Reference {
 #[tokio::test]
 async fn nothing_is_not_paid_in() {
     let mut world = World::live();
-    let (project, manage) = (world.line.world.project, manage(world.knows_project()));
+    let (project, manage) = (world.line.project_mode.project, manage(world.knows_project()));
     let answer = manage.credit(&BY, project, Amount::ZERO, None).await;
     assert!(matches!(answer, Err(ManageError::Invalid { field: "amount_paise", .. })));
 }
@@ -47,7 +47,7 @@ async fn nothing_is_not_paid_in() {
 #[tokio::test]
 async fn an_unknown_project_has_no_wallet() {
     let mut world = empty();
-    let (project, manage) = (world.line.world.project, manage(&mut world));
+    let (project, manage) = (world.line.project_mode.project, manage(&mut world));
     let credit = manage.credit(&BY, project, Amount::from(1), None).await;
     assert!(matches!(credit, Err(ManageError::NoSuchProject)));
     let refund = manage.refund(&BY, project, world.make.id()).await;
@@ -66,7 +66,7 @@ async fn money_is_paid_in_under_its_reference() {
     ];
     for (told, wanted) in answers {
         let mut world = World::live();
-        let project = world.line.world.project;
+        let project = world.line.project_mode.project;
         let credit = world.knows_project().wallets.expect_credit().times(1);
         credit
             .withf(move |to, credit, now| {
@@ -85,7 +85,7 @@ async fn money_is_paid_in_under_its_reference() {
 async fn without_a_reference_every_call_pays_in() {
     let mut world = World::live();
     let references = Arc::new(Mutex::new(Vec::new()));
-    let (seen, project) = (Arc::clone(&references), world.line.world.project);
+    let (seen, project) = (Arc::clone(&references), world.line.project_mode.project);
     world.knows_project().wallets.expect_credit().times(2).returning(move |_, credit, _| {
         seen.lock().unwrap().push(credit.reference);
         Ok(Credited::Booked)
@@ -102,7 +102,7 @@ async fn without_a_reference_every_call_pays_in() {
 async fn a_wallet_is_shown_as_it_stands() {
     let mut world = World::live();
     let (project, balance) =
-        (world.line.world.project, Balance { balance: Paise(9), held: Paise(2) });
+        (world.line.project_mode.project, Balance { balance: Paise(9), held: Paise(2) });
     let port = world.knows_project().wallets.expect_balance().with(eq(project));
     port.times(1).returning(move |_| Ok(balance));
     assert_eq!(manage(&mut world).balance(&BY, project).await.unwrap(), balance);
@@ -111,7 +111,7 @@ async fn a_wallet_is_shown_as_it_stands() {
 #[tokio::test]
 async fn an_audit_is_passed_on() {
     let mut world = World::live();
-    let audit = Audit { projects: 2, difference: Paise(1) };
+    let audit = LedgerAudit { projects: 2, difference: Paise(1) };
     world.wallets.expect_audit().times(1).returning(move || Ok(audit));
     assert_eq!(manage(&mut world).audit(&BY).await.unwrap(), audit);
 }
@@ -119,7 +119,7 @@ async fn an_audit_is_passed_on() {
 #[tokio::test]
 async fn a_store_out_of_reach_is_told_as_such() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
     let answer = manage(&mut world).credit(&BY, project, Amount::from(1), None).await;
     assert!(matches!(answer, Err(ManageError::Store(_))));
@@ -135,7 +135,7 @@ async fn a_refund_names_its_send_and_is_passed_on() {
     ];
     for (told, wanted) in answers {
         let mut world = World::live();
-        let (project, send) = (world.line.world.project, world.make.id::<OtpId>());
+        let (project, send) = (world.line.project_mode.project, world.make.id::<OtpId>());
         let refund = world.knows_project().wallets.expect_refund().times(1);
         refund
             .withf(move |of, what, _, now| (*of, *what, *now) == (project, send, START))
@@ -155,7 +155,7 @@ async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
     ];
     for (amount, told, wanted) in answers {
         let mut world = World::live();
-        let project = world.line.world.project;
+        let project = world.line.project_mode.project;
         let adjust = world.knows_project().wallets.expect_adjust().times(1);
         adjust
             .withf(move |of, adjustment, now| {
@@ -173,7 +173,7 @@ async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
 #[tokio::test]
 async fn each_correction_is_an_entry_of_its_own() {
     let mut world = World::live();
-    let (entries, project) = (Arc::new(Mutex::new(Vec::new())), world.line.world.project);
+    let (entries, project) = (Arc::new(Mutex::new(Vec::new())), world.line.project_mode.project);
     let (refunds, adjustments) = (Arc::clone(&entries), Arc::clone(&entries));
     world.knows_project().wallets.expect_refund().returning(move |_, _, entry, _| {
         refunds.lock().unwrap().push(entry);
@@ -197,7 +197,7 @@ async fn each_correction_is_an_entry_of_its_own() {
 #[tokio::test]
 async fn a_correction_that_the_store_fails_is_told_as_such() {
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     world.knows_project().wallets.expect_refund().returning(|_, _, _, _| Err(down()));
     world.wallets.expect_adjust().returning(|_, _, _| Err(down()));
     let (send, manage) = (world.make.id(), manage(&mut world));

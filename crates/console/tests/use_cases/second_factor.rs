@@ -4,14 +4,14 @@ use crate::common::{Office, PASSWORD, at};
 use crate::sign_in::{WRONG, is_wrong, present};
 use dwar_console::{AccountError, SignInError, TypedCode};
 use dwar_kernel::Clock;
-use dwar_operator::{Access, By, Client, PendingSignIn, TotpSecret};
+use dwar_operator::{Access, Client, PendingSignIn, Requester, TotpSecret};
 use dwar_testkit::{MS, minutes, seconds};
 
 #[tokio::test]
 async fn a_second_factor_is_asked_for_and_each_code_works_once() {
     let office = Office::open();
     let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let (account, by) = (&office.admin.account, Requester::operator(&asha.operator, None));
     let offer = account.offer_totp(&asha.operator);
     assert!(offer.uri.starts_with("otpauth://totp/Dwar:Asha?secret="));
     let (secret, code) = (offer.secret.expose(), office.code(&offer.secret));
@@ -37,7 +37,7 @@ async fn a_second_factor_is_asked_for_and_each_code_works_once() {
 
 async fn with_totp(office: &Office) -> TotpSecret {
     let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let (account, by) = (&office.admin.account, Requester::operator(&asha.operator, None));
     let offer = account.offer_totp(&asha.operator);
     let pair = (offer.secret.expose(), office.code(&offer.secret));
     account.add_totp(&by, &present(&asha), PASSWORD, (&pair.0, &pair.1)).await.unwrap();
@@ -75,7 +75,7 @@ async fn a_code_follows_its_password_within_five_minutes_and_once() {
     office.clock.advance(PendingSignIn::LIFETIME);
     assert!(too_late(enter(&fourth).await), "over");
     let fifth = pending(&office).await;
-    office.manage.operators.reset(&By::command_line(), asha.operator.id).await.unwrap();
+    office.manage.operators.reset(&Requester::command_line(), asha.operator.id).await.unwrap();
     assert!(too_late(enter(&fifth).await), "reset meanwhile");
     for made_up in ["", "00", &"00".repeat(72)] {
         let typed = TypedCode { pending: made_up, code: "000000", browser: None };

@@ -1,10 +1,10 @@
 use crate::common::{Office, PASSWORD};
-use dwar_console::{AccountError, Credentials, Present, SignInError, SignedIn};
+use dwar_console::{AccountError, Credentials, SignInError, SignedIn, SignedInOperator};
 use dwar_kernel::StoreError;
 use dwar_memory::Fault;
 use dwar_operator::{
-    Access, By, Client, EndSessions, Hashing, InvalidPassword, Link, OperatorSession, Origin,
-    Password, PasswordHash, Rule,
+    Access, Client, EndSessions, Hashing, InvalidPassword, LockoutRule, OneTimeLink,
+    OperatorSession, Origin, Password, PasswordHash, Requester,
 };
 use dwar_testkit::{MS, START, minutes, race, seconds};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ pub fn is_wrong(answer: &Result<SignedIn, SignInError>) -> bool {
     matches!(answer, Err(SignInError::Wrong))
 }
 
-pub fn present(signed_in: &SignedIn) -> Present {
-    Present { operator: signed_in.operator.clone(), session: signed_in.session.clone() }
+pub fn present(signed_in: &SignedIn) -> SignedInOperator {
+    SignedInOperator { operator: signed_in.operator.clone(), session: signed_in.session.clone() }
 }
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn an_invitation_becomes_a_password_once() {
     assert!(is_wrong(&office.sign_in("Asha", PASSWORD, None).await), "no password yet");
     let (sign_in, secret) = (&office.admin.sign_in, invited.secret.expose());
     let welcome = sign_in.read_link(secret).await.unwrap();
-    assert_eq!((welcome.name.as_str(), welcome.expires_at), ("Asha", START + Link::INVITE));
+    assert_eq!((welcome.name.as_str(), welcome.expires_at), ("Asha", START + OneTimeLink::INVITE));
     let easy = sign_in.follow_link(secret, Some("short"), Client::default()).await;
     assert!(matches!(easy, Err(SignInError::Password(InvalidPassword::TooShort))));
     let none = sign_in.follow_link(secret, None, Client::default()).await;
@@ -47,9 +47,9 @@ async fn an_invitation_is_over_after_three_days_to_the_instant() {
     let office = Office::open();
     let invited = office.invite("Asha", Access::everything()).await;
     let secret = invited.secret.expose();
-    office.clock.set(START + Link::INVITE - MS);
+    office.clock.set(START + OneTimeLink::INVITE - MS);
     assert!(office.admin.sign_in.read_link(secret).await.is_ok());
-    office.clock.set(START + Link::INVITE);
+    office.clock.set(START + OneTimeLink::INVITE);
     let gone = office.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await;
     assert!(matches!(gone, Err(SignInError::LinkGone)));
 }
@@ -112,7 +112,7 @@ async fn a_day_of_guesses_from_many_addresses_is_bounded_and_known_browsers_are_
             asha = office.sign_in_at(&asha, ("Asha", PASSWORD)).await.unwrap();
         }
     }
-    assert!((2_400..=Rule::MOST_A_DAY).contains(&wrong), "{wrong}");
+    assert!((2_400..=LockoutRule::MOST_A_DAY).contains(&wrong), "{wrong}");
     let elsewhere = office.sign_in_from(u32::MAX, ("Asha", PASSWORD)).await;
     assert!(matches!(elsewhere, Err(SignInError::Locked { .. })), "an unknown browser waits");
 }
@@ -136,7 +136,7 @@ async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
     let asha = office.join("Asha", Access::everything()).await;
     let ravi = office.join("Ravi", Access::everything()).await;
     let new = "another good one";
-    let by = By::operator(&asha.operator, None);
+    let by = Requester::operator(&asha.operator, None);
     let fresh = office.admin.account.change_password(&by, &present(&asha), PASSWORD, new).await;
     let fresh =
         SignedIn { browser: fresh.unwrap(), ..office.sign_in("Asha", new, None).await.unwrap() };
@@ -161,7 +161,7 @@ async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
 async fn a_session_that_guesses_the_password_locks_itself_alone() {
     let office = Office::open();
     let asha = office.join("Asha", Access::everything()).await;
-    let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));
+    let (account, by) = (&office.admin.account, Requester::operator(&asha.operator, None));
     for _ in 0..5 {
         let wrong = account.remove_totp(&by, &present(&asha), WRONG).await;
         assert!(matches!(wrong, Err(AccountError::WrongPassword)));
@@ -213,14 +213,14 @@ async fn a_session_ends_when_nobody_uses_it_and_after_twelve_hours_anyway() {
     let asha = office.join("Asha", Access::everything()).await;
     office.clock.set(START + OperatorSession::IDLE - MS);
     assert!(office.is_in(&asha).await);
-    let writes = || office.store.faults().calls("OperatorStore::note_session");
+    let writes = || office.store.faults().calls("OperatorStore::record_session_use");
     let noted = writes();
     for _ in 0..9 {
         assert!(office.is_in(&asha).await);
     }
     assert_eq!(writes(), noted, "once a minute at most");
     office.clock.advance(OperatorSession::NOTED_EVERY);
-    office.store.faults().next("OperatorStore::note_session", Fault::Fails);
+    office.store.faults().next("OperatorStore::record_session_use", Fault::Fails);
     assert!(office.is_in(&asha).await, "a store that takes no writes keeps nobody out");
     for half_hours in 3..24 {
         office.clock.set(START + minutes(30) * half_hours);
@@ -238,7 +238,7 @@ async fn a_new_password_ends_every_other_session() {
     let office = Office::open();
     let here = office.join("Asha", Access::everything()).await;
     let there = office.sign_in("Asha", PASSWORD, None).await.unwrap();
-    let (account, by) = (&office.admin.account, By::operator(&here.operator, None));
+    let (account, by) = (&office.admin.account, Requester::operator(&here.operator, None));
     let here_now = present(&here);
     let wrong = account.change_password(&by, &here_now, WRONG, "another good one").await;
     assert!(matches!(wrong, Err(AccountError::WrongPassword)));

@@ -35,7 +35,10 @@ async fn it_goes_by_that_provider_at_its_price_and_its_number_is_masked_in_the_l
     let otp = office.test(project, 876_543_210).await.unwrap();
     let sent = office.postbox.messages();
     assert_eq!(sent.len(), 1);
-    assert_eq!((sent[0].channel, sent[0].world), (Channel::Sms, project.in_mode(KeyMode::Live)));
+    assert_eq!(
+        (sent[0].channel, sent[0].project_mode),
+        (Channel::Sms, project.in_mode(KeyMode::Live))
+    );
     assert_eq!(office.left(project).await, Paise(75));
     let request = office.stores.otps.find(project.in_mode(KeyMode::Live), otp).await.unwrap();
     assert_eq!(request.unwrap().delivery.status, DeliveryStatus::Sent);

@@ -1,5 +1,7 @@
 use dwar_app::Policies;
-use dwar_console::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Timeline};
+use dwar_console::{
+    Entry, FallbackReason, NextSend, PhoneHistory, RefusalGroup, Timeline, TimelineFact,
+};
 use dwar_kernel::{EntryId, GuessBudget, GuessPeriod, KeyMode, Paise, ProjectId, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, Otp, OtpState, Reason, Refusal, RefusedSends,
@@ -61,14 +63,14 @@ impl Scene {
         log: SendLog,
         second: u64,
     ) -> Timeline {
-        let mode = self.line.world.mode;
-        let on_record = OnRecord { mode, requests, charges, refused, log };
+        let mode = self.line.project_mode.mode;
+        let on_record = PhoneHistory { mode, requests, charges, refused, log };
         Timeline::of(on_record, &Policies::default().limits, at(second))
     }
 
     fn refused(&self, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
-        let Line { world, index, .. } = self.line;
-        RefusedSends { world, phone: Some(index), reason, minute: minute_of(minute), count }
+        let Line { project_mode, index, .. } = self.line;
+        RefusedSends { project_mode, phone: Some(index), reason, minute: minute_of(minute), count }
     }
 }
 
@@ -85,14 +87,14 @@ fn accepted() -> Report {
 }
 
 /// The facts of the only request, each with its second.
-fn facts(entries: &[Entry]) -> Vec<(Option<i64>, Fact)> {
+fn facts(entries: &[Entry]) -> Vec<(Option<i64>, TimelineFact)> {
     let [Entry::Request(story)] = entries else { panic!("{entries:?}") };
     let second = |at: Timestamp| (at - START).num_seconds();
     story.facts.iter().map(|(at, fact)| (at.map(second), fact.clone())).collect()
 }
 
-fn handed(channel: Channel, provider: &str, after: Option<FellBack>) -> Fact {
-    Fact::Handed { channel, provider: provider.to_owned(), after }
+fn handed(channel: Channel, provider: &str, after: Option<FallbackReason>) -> TimelineFact {
+    TimelineFact::Handed { channel, provider: provider.to_owned(), after }
 }
 
 #[test]
@@ -106,14 +108,14 @@ fn a_code_that_fell_back_was_charged_and_used_is_told_step_by_step() {
     assert_eq!(
         facts(&scene.told(vec![otp], vec![charge], 60)),
         [
-            (Some(0), Fact::Asked),
+            (Some(0), TimelineFact::Asked),
             (Some(0), handed(Channel::Whatsapp, "meta", None)),
-            (Some(1), Fact::Refused(Reason::NotOnChannel)),
-            (Some(1), handed(Channel::Sms, "msg91", Some(FellBack::Failed))),
-            (Some(3), Fact::Delivered),
-            (Some(3), Fact::Charged(Paise(25))),
-            (Some(8), Fact::WrongCode { left: 4 }),
-            (Some(9), Fact::RightCode),
+            (Some(1), TimelineFact::Refused(Reason::NotOnChannel)),
+            (Some(1), handed(Channel::Sms, "msg91", Some(FallbackReason::Failed))),
+            (Some(3), TimelineFact::Delivered),
+            (Some(3), TimelineFact::Charged(Paise(25))),
+            (Some(8), TimelineFact::WrongCode { left: 4 }),
+            (Some(9), TimelineFact::RightCode),
         ]
     );
 }
@@ -134,23 +136,26 @@ fn a_silent_provider_a_late_failure_and_a_refund_are_told_apart() {
         scene.entry(&otp, EntryKind::Capture, -25, 4),
     ];
     let told = facts(&scene.told(vec![otp], charges.to_vec(), 60));
-    let only = |fact: &Fact| told.iter().filter(|(_, it)| it == fact).count();
+    let only = |fact: &TimelineFact| told.iter().filter(|(_, it)| it == fact).count();
     for fact in [
-        handed(Channel::Sms, "msg91", Some(FellBack::Failed)),
-        Fact::FailedLater(Reason::Blocked),
-        Fact::FailedLater(Reason::RejectedNumber),
-        Fact::NobodyReached,
-        Fact::Charged(Paise(25)),
-        Fact::Refunded(Paise(25)),
+        handed(Channel::Sms, "msg91", Some(FallbackReason::Failed)),
+        TimelineFact::FailedLater(Reason::Blocked),
+        TimelineFact::FailedLater(Reason::RejectedNumber),
+        TimelineFact::NobodyReached,
+        TimelineFact::Charged(Paise(25)),
+        TimelineFact::Refunded(Paise(25)),
     ] {
         assert_eq!(only(&fact), 1, "{fact:?} in {told:?}");
     }
-    assert_eq!(only(&Fact::NotCharged), 0);
+    assert_eq!(only(&TimelineFact::NotCharged), 0);
     let silent = scene.sent(&[(0, accepted()), (0, Report::Overdue { seen: AttemptStatus::Sent })]);
     let told = facts(&scene.told(vec![silent], vec![], 60));
-    let fell_back = (Some(2), handed(Channel::Sms, "msg91", Some(FellBack::Silent)));
-    assert!(told.contains(&fell_back) && told.contains(&(Some(1), Fact::Accepted)), "{told:?}");
-    assert_eq!(told.last().map(|it| &it.1), Some(&Fact::Usable { until: at(600) }));
+    let fell_back = (Some(2), handed(Channel::Sms, "msg91", Some(FallbackReason::Silent)));
+    assert!(
+        told.contains(&fell_back) && told.contains(&(Some(1), TimelineFact::Accepted)),
+        "{told:?}"
+    );
+    assert_eq!(told.last().map(|it| &it.1), Some(&TimelineFact::Usable { until: at(600) }));
 }
 
 #[test]
@@ -171,10 +176,10 @@ fn every_reason_is_told_as_it_was_given() {
         let fail = Report::Failed(reason);
         let otp = scene.sent(&[(0, fail.clone()), (1, fail)]);
         let told = facts(&scene.told(vec![otp], vec![], 60));
-        let refusals = told.iter().filter(|(_, it)| *it == Fact::Refused(reason)).count();
+        let refusals = told.iter().filter(|(_, it)| *it == TimelineFact::Refused(reason)).count();
         assert_eq!(refusals, 2, "{reason}: {told:?}");
         let end: Vec<_> = told.iter().rev().take(2).map(|(_, it)| it.clone()).collect();
-        assert_eq!(end, [Fact::NotCharged, Fact::NobodyReached], "{reason}");
+        assert_eq!(end, [TimelineFact::NotCharged, TimelineFact::NobodyReached], "{reason}");
     }
 }
 
@@ -183,8 +188,8 @@ fn how_a_code_ended_is_told() {
     let scene = Scene::live();
     let delivered = || scene.sent(&[(0, accepted()), (0, Report::Delivered)]);
     let last = |otp: Otp, second| facts(&scene.told(vec![otp], vec![], second)).pop().unwrap();
-    assert_eq!(last(delivered(), 599), (None, Fact::Usable { until: at(600) }));
-    assert_eq!(last(delivered(), 600), (Some(600), Fact::Expired));
+    assert_eq!(last(delivered(), 599), (None, TimelineFact::Usable { until: at(600) }));
+    assert_eq!(last(delivered(), 600), (Some(600), TimelineFact::Expired));
     let guessed = |wrong, guesses: &[u64]| Otp {
         wrong,
         guesses: guesses.iter().map(|second| at(*second)).collect(),
@@ -192,19 +197,19 @@ fn how_a_code_ended_is_told() {
         ..delivered()
     };
     let locked = guessed(5, &[5, 6, 7, 8, 9]);
-    assert_eq!(last(locked.clone(), 10), (Some(9), Fact::Locked { until: at(600) }));
+    assert_eq!(last(locked.clone(), 10), (Some(9), TimelineFact::Locked { until: at(600) }));
     let told = facts(&scene.told(vec![locked], vec![], 10));
-    assert!(told.contains(&(Some(9), Fact::WrongCode { left: 0 })), "{told:?}");
+    assert!(told.contains(&(Some(9), TimelineFact::WrongCode { left: 0 })), "{told:?}");
     let stopped = guessed(2, &[5, 6]);
-    assert_eq!(last(stopped, 10), (Some(6), Fact::Stopped { until: at(600) }));
+    assert_eq!(last(stopped, 10), (Some(6), TimelineFact::Stopped { until: at(600) }));
     // Older guesses were counted without their times.
     let old = facts(&scene.told(vec![guessed(5, &[9])], vec![], 10));
-    assert!(old.contains(&(None, Fact::EarlierWrong(4))), "{old:?}");
-    assert!(old.contains(&(Some(9), Fact::WrongCode { left: 0 })), "{old:?}");
+    assert!(old.contains(&(None, TimelineFact::EarlierWrong(4))), "{old:?}");
+    assert!(old.contains(&(Some(9), TimelineFact::WrongCode { left: 0 })), "{old:?}");
     let first = Otp { state: OtpState::Superseded, ..delivered() };
     let second = Otp { created_at: at(30), expires_at: at(630), ..scene.make.otp(&scene.line) };
     let both = scene.told(vec![first, second], vec![], 40);
-    assert_eq!(facts(&both[1..]).pop(), Some((Some(30), Fact::Superseded)));
+    assert_eq!(facts(&both[1..]).pop(), Some((Some(30), TimelineFact::Superseded)));
 }
 
 #[test]
@@ -215,8 +220,8 @@ fn a_relayed_code_is_told_as_one_and_replaces_none() {
     let relayed = made(at(10), OtpState::Relayed);
     let last = made(at(30), OtpState::Active);
     let told = scene.told(vec![first, relayed, last], vec![], 40);
-    assert_eq!(facts(&told[2..]).pop(), Some((Some(30), Fact::Superseded)));
-    assert_eq!(facts(&told[1..2]).pop(), Some((None, Fact::Relayed { until: at(610) })));
+    assert_eq!(facts(&told[2..]).pop(), Some((Some(30), TimelineFact::Superseded)));
+    assert_eq!(facts(&told[1..2]).pop(), Some((None, TimelineFact::Relayed { until: at(610) })));
 }
 
 #[test]
@@ -224,7 +229,7 @@ fn test_mode_costs_nothing_and_no_provider_is_said_to_be_none() {
     let scene = Scene::of(KeyMode::Test);
     let otp = scene.sent(&[(0, accepted()), (0, Report::Delivered)]);
     let told = facts(&scene.told(vec![otp], vec![], 10));
-    assert!(told.contains(&(None, Fact::Free)), "{told:?}");
+    assert!(told.contains(&(None, TimelineFact::Free)), "{told:?}");
     let scene = Scene::live();
     let route = Route { hops: Vec::new(), ..scene.make.route() };
     let mut delivery = Delivery::begin(&route, scene.make.id(), START);
@@ -232,7 +237,15 @@ fn test_mode_costs_nothing_and_no_provider_is_said_to_be_none() {
     let none = Otp { delivery, state: OtpState::Void, ..scene.make.otp(&scene.line) };
     let told = facts(&scene.told(vec![none], vec![], 10));
     let facts: Vec<_> = told.into_iter().map(|(_, fact)| fact).collect();
-    assert_eq!(facts, [Fact::Asked, Fact::NoProvider, Fact::NobodyReached, Fact::NotCharged]);
+    assert_eq!(
+        facts,
+        [
+            TimelineFact::Asked,
+            TimelineFact::NoProvider,
+            TimelineFact::NobodyReached,
+            TimelineFact::NotCharged
+        ]
+    );
 }
 
 #[test]
@@ -248,7 +261,7 @@ fn refusals_close_together_are_one_and_those_for_another_reason_are_not() {
     let limit = Some(Policies::default().limits.live.send.places);
     let run = |(first, last), count, reason, limit| {
         let (first, last) = (minute_of(first), minute_of(last));
-        Entry::Refused(Refused { first, last, count, reason, limit })
+        Entry::Refused(RefusalGroup { first, last, count, reason, limit })
     };
     assert_eq!(
         timeline.entries,

@@ -25,7 +25,7 @@ fn counted(budget: Option<GuessBudget>) -> World {
         .expect_forget_guesses()
         .times(1)
         .withf(move |world, phone| {
-            (*world, *phone) == (line.world.project.in_mode(KeyMode::Live), line.index)
+            (*world, *phone) == (line.project_mode.project.in_mode(KeyMode::Live), line.index)
         })
         .returning(move |_, _| Ok(budget));
     world
@@ -37,7 +37,7 @@ async fn what_was_counted_is_forgotten_and_what_it_meant_is_told() {
     let guesses = GuessBudget { wrong: 7, last_wrong_at: Some(START), period: Some(period) };
     let mut world = counted(Some(guesses));
     world.clock.advance(minutes(60));
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     let pace = SendPace::Stopped(minutes(23 * 60));
     assert_eq!(unlock(&mut world, project).await.unwrap(), Unlocked { guesses, pace });
 }
@@ -48,7 +48,7 @@ async fn what_is_over_is_nothing_to_lift() {
     for budget in [None, Some(long_ago)] {
         let mut world = counted(budget);
         world.clock.advance(minutes(30 * 24 * 60));
-        let project = world.line.world.project;
+        let project = world.line.project_mode.project;
         let nothing = Unlocked { guesses: GuessBudget::default(), pace: SendPace::Usual };
         assert_eq!(unlock(&mut world, project).await.unwrap(), nothing);
     }
@@ -62,7 +62,7 @@ async fn a_project_nobody_knows_and_a_store_out_of_reach_are_told() {
     let unknown = unlock(&mut world, stranger).await;
     assert!(matches!(unknown, Err(ManageError::NoSuchProject)));
     let mut world = World::live();
-    let project = world.line.world.project;
+    let project = world.line.project_mode.project;
     world.knows_project().otps.expect_forget_guesses().returning(|_, _| Err(down()));
     assert!(matches!(unlock(&mut world, project).await, Err(ManageError::Store(_))));
 }

@@ -32,7 +32,7 @@ words! {
 
 /// A period of time, from its first instant to the first one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct Interval {
     pub from: Timestamp,
     /// Exclusive.
     pub until: Timestamp,
@@ -40,9 +40,9 @@ pub struct Window {
 
 /// Figures of one grain that begin within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct FigureSpan {
     pub grain: Grain,
-    pub window: Window,
+    pub window: Interval,
 }
 
 words! {
@@ -84,12 +84,12 @@ impl Period {
     }
 }
 
-impl Window {
+impl Interval {
     /// The figures that add up to the window, if days and hours are complete up to `settled`: the largest
     /// that fit, and none larger than `coarsest`.
-    pub fn spans(self, coarsest: Grain, settled: Timestamp) -> Vec<Span> {
+    pub fn spans(self, coarsest: Grain, settled: Timestamp) -> Vec<FigureSpan> {
         let complete = settled.min(self.until);
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<FigureSpan> = Vec::new();
         let mut from = self.from;
         while from < self.until {
             let fits = |grain: &Grain| {
@@ -104,7 +104,7 @@ impl Window {
             let until = until.min(self.until);
             match spans.last_mut().filter(|last| last.grain == grain) {
                 Some(last) => last.window.until = until,
-                None => spans.push(Span { grain, window: Window { from, until } }),
+                None => spans.push(FigureSpan { grain, window: Interval { from, until } }),
             }
             from = until;
         }
@@ -117,23 +117,23 @@ impl Window {
 ///
 /// They cover at most the last hour, however long ago `last` was: older minutes are counted once, when they
 /// are settled.
-pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
+pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Interval> {
     let present = Grain::Minute.begin(now);
     let oldest = Grain::Minute.begin(now - SETTLED_AFTER);
     let minute = Grain::Minute.length();
     // The clock of the process that records a request may be ahead of this one.
-    let newest = Window { from: present - minute * 2, until: present + minute * 2 };
+    let newest = Interval { from: present - minute * 2, until: present + minute * 2 };
     // The clock of the process that counted last may be ahead, too.
     let since = last.map_or(oldest, |last| Grain::Minute.begin(last.min(now)));
-    let mut windows: Vec<Window> = Vec::new();
+    let mut windows: Vec<Interval> = Vec::new();
     let recounts =
-        RECOUNTS.iter().rev().map(|age| Window { from: since - *age, until: present - *age });
-    for Window { from, until } in
-        recounts.chain([Window { from: newest.from.min(since), ..newest }])
+        RECOUNTS.iter().rev().map(|age| Interval { from: since - *age, until: present - *age });
+    for Interval { from, until } in
+        recounts.chain([Interval { from: newest.from.min(since), ..newest }])
     {
         let from = windows.last().map_or(oldest, |last| last.until).max(from);
         if from < until {
-            windows.push(Window { from, until });
+            windows.push(Interval { from, until });
         }
     }
     windows

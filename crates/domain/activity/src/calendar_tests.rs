@@ -5,11 +5,11 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn window(from: &str, until: &str) -> Window {
-    Window { from: at(from), until: at(until) }
+fn window(from: &str, until: &str) -> Interval {
+    Interval { from: at(from), until: at(until) }
 }
 
-fn today(from: &str, until: &str) -> Window {
+fn today(from: &str, until: &str) -> Interval {
     window(&format!("2027-01-15T{from}Z"), &format!("2027-01-15T{until}Z"))
 }
 
@@ -40,7 +40,7 @@ fn spans_cover_a_window_once_with_what_is_complete() {
                         assert_eq!(pair[0].window.until, pair[1].window.from);
                         assert_ne!(pair[0].grain, pair[1].grain);
                     }
-                    for Span { grain, window } in &spans {
+                    for FigureSpan { grain, window } in &spans {
                         assert_eq!(grain.begin(window.from), window.from);
                         if *grain != Grain::Minute {
                             assert!(window.until <= settled, "{grain} up to {window:?}");
@@ -58,7 +58,7 @@ fn spans_cover_a_window_once_with_what_is_complete() {
 fn a_month_is_read_as_days_then_hours_then_minutes() {
     let now = at("2027-01-15T14:07:30Z");
     let settled = at("2027-01-15T13:07:00Z");
-    let span = |grain, from, until| Span { grain, window: window(from, until) };
+    let span = |grain, from, until| FigureSpan { grain, window: window(from, until) };
     let month = Range::last(Period::Month, now);
     assert_eq!(
         month.window.spans(Grain::Day, settled),
@@ -91,8 +91,8 @@ fn three_minutes_are_counted_each_time_and_two_others_once_as_they_age() {
 #[test]
 fn after_a_gap_everything_of_the_last_hour_is_counted_once() {
     let now = at("2027-01-15T14:07:30Z");
-    let counted = |last: Option<&str>| -> Vec<Window> { fresh(last.map(at), now) };
-    let joined = |windows: &[Window]| {
+    let counted = |last: Option<&str>| -> Vec<Interval> { fresh(last.map(at), now) };
+    let joined = |windows: &[Interval]| {
         windows.windows(2).for_each(|pair| assert!(pair[0].until <= pair[1].from));
         windows.iter().map(|window| (window.until - window.from).num_minutes()).sum::<i64>()
     };

@@ -1,4 +1,4 @@
-use crate::{Causes, Times};
+use crate::{Causes, DurationHistogram};
 use dwar_kernel::Paise;
 
 /// Counts of the requests that one channel and provider carried, and of every message handed to it.
@@ -24,9 +24,9 @@ pub struct Counts {
     /// Charges for these requests, less refunds.
     pub spent: Paise,
     /// Times from request to verification.
-    pub times: Times,
+    pub times: DurationHistogram,
     /// Times from request to delivery, as far as reported.
-    pub delivery_times: Times,
+    pub delivery_times: DurationHistogram,
     /// Why messages failed, and why sends were refused.
     pub causes: Causes,
 }
@@ -55,24 +55,24 @@ impl Counts {
     }
 
     /// Delivered requests, as a share of all requests.
-    pub const fn delivery(&self) -> Share {
-        Share { part: self.delivered, whole: self.requests }
+    pub const fn delivery(&self) -> Ratio {
+        Ratio { part: self.delivered, whole: self.requests }
     }
 
     /// Verified requests, as a share of the requests for login codes.
-    pub const fn conversion(&self) -> Share {
-        Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
+    pub const fn conversion(&self) -> Ratio {
+        Ratio { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
     /// Delivered messages, as a share of all messages handed over.
-    pub const fn arrival(&self) -> Share {
-        Share { part: self.arrived, whole: self.attempts }
+    pub const fn arrival(&self) -> Ratio {
+        Ratio { part: self.arrived, whole: self.attempts }
     }
 
     /// Verified codes, as a share of messages with login codes; another provider in between makes a message
     /// count as not verified.
-    pub const fn verification(&self) -> Share {
-        Share { part: self.verified, whole: self.attempts.saturating_sub(self.relay_attempts) }
+    pub const fn verification(&self) -> Ratio {
+        Ratio { part: self.verified, whole: self.attempts.saturating_sub(self.relay_attempts) }
     }
 
     /// Cost per verified code, including codes that were not verified, rounded; `None` if none was verified.
@@ -102,8 +102,8 @@ pub struct Traffic {
 
 impl Traffic {
     /// Verified requests, as a share of the requests for login codes.
-    pub const fn conversion(&self) -> Share {
-        Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
+    pub const fn conversion(&self) -> Ratio {
+        Ratio { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
     /// Adds all counts of `other`; each saturates instead of overflowing.
@@ -117,12 +117,12 @@ impl Traffic {
 
 /// A part of a number of cases, to be shown as a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct Ratio {
     pub part: u64,
     pub whole: u64,
 }
 
-impl Share {
+impl Ratio {
     /// Least number of cases for a meaningful percentage: below it, a single case moves the percentage by
     /// more than five points.
     pub const ENOUGH: u64 = 20;
@@ -149,7 +149,7 @@ mod tests {
         for (part, whole, permille) in
             [(0, 0, None), (1, 1, None), (19, 19, None), (20, 20, Some(1_000)), (37, 52, Some(712))]
         {
-            assert_eq!(Share { part, whole }.permille(), permille, "{part} of {whole}");
+            assert_eq!(Ratio { part, whole }.permille(), permille, "{part} of {whole}");
         }
     }
 
@@ -159,9 +159,9 @@ mod tests {
         let mut counts =
             Counts { attempts: 9, relay_attempts: 9, requests: 7, relays: 7, ..Counts::default() };
         counts.add(&logins);
-        assert_eq!(counts.conversion(), Share { part: 2, whole: 4 });
-        assert_eq!(counts.verification(), Share { part: 2, whole: 5 });
-        assert_eq!(counts.delivery(), Share { part: 0, whole: 11 });
+        assert_eq!(counts.conversion(), Ratio { part: 2, whole: 4 });
+        assert_eq!(counts.verification(), Ratio { part: 2, whole: 5 });
+        assert_eq!(counts.delivery(), Ratio { part: 0, whole: 11 });
     }
 
     #[test]

@@ -1,13 +1,13 @@
-use crate::{Cause, Counts, Grain, Window};
+use crate::{Cause, Counts, Grain, Interval};
 use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Reason, Refusal, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// The facts of one request that figures are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct RequestFacts {
     pub id: OtpId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub at: Timestamp,
     pub relayed: bool,
     /// Whether the message is known to have reached the phone.
@@ -16,12 +16,12 @@ pub struct Sent {
     /// `None` if the time is not on record.
     pub verified_at: Option<Timestamp>,
     pub spent: Paise,
-    pub tried: Vec<Tried>,
+    pub tried: Vec<AttemptFacts>,
 }
 
 /// A message that was handed to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct AttemptFacts {
     pub channel: Channel,
     pub provider: String,
     pub accepted: bool,
@@ -35,8 +35,8 @@ pub struct Tried {
 
 /// Count of sends that were refused for one reason within one minute, before any provider was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    pub world: ProjectMode,
+pub struct RefusalFigure {
+    pub project_mode: ProjectMode,
     pub minute: Timestamp,
     pub reason: Refusal,
     pub count: u64,
@@ -45,7 +45,7 @@ pub struct Refused {
 /// The key of a figure: project, mode, channel and provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     /// Channel and provider; `None` for sends without a provider.
     pub carrier: Option<(Channel, String)>,
 }
@@ -61,25 +61,25 @@ pub struct Figure {
 
 /// The figures of consecutive minutes within one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
-    pub window: Window,
+pub struct FigureChunk {
+    pub window: Interval,
     /// At most one figure per minute and key.
     pub minutes: Vec<Figure>,
 }
 
-impl Sent {
+impl RequestFacts {
     /// The counts that the request adds, with their keys.
     pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
         let nobody = self.tried.is_empty().then(|| {
             let mut counts = Counts::default();
             self.carry(&mut counts, None);
             counts.causes.note(Cause::NoProvider, 1);
-            (Key { world: self.world, carrier: None }, counts)
+            (Key { project_mode: self.project_mode, carrier: None }, counts)
         });
         self.tried.iter().map(|tried| self.by(tried)).chain(nobody)
     }
 
-    fn by(&self, tried: &Tried) -> (Key, Counts) {
+    fn by(&self, tried: &AttemptFacts) -> (Key, Counts) {
         let mut counts = Counts {
             attempts: 1,
             accepted: tried.accepted.into(),
@@ -95,7 +95,7 @@ impl Sent {
             self.carry(&mut counts, tried.arrived);
         }
         let carrier = Some((tried.channel, tried.provider.clone()));
-        (Key { world: self.world, carrier }, counts)
+        (Key { project_mode: self.project_mode, carrier }, counts)
     }
 
     /// Adds the request itself, which counts where its carrier counts.
@@ -115,10 +115,10 @@ impl Sent {
     }
 }
 
-impl Chunk {
+impl FigureChunk {
     /// The projects with figures in the chunk, each once.
     pub fn projects(&self) -> Vec<ProjectId> {
-        let projects = self.minutes.iter().map(|minute| minute.key.world.project);
+        let projects = self.minutes.iter().map(|minute| minute.key.project_mode.project);
         projects.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -157,23 +157,23 @@ impl Chunk {
 /// The chunk ends with an hour of the clock, or with the minute in which it became large, so that it is
 /// quickly written.
 #[derive(Clone, Debug)]
-pub struct Gathering {
-    window: Window,
+pub struct FiguresBuilder {
+    window: Interval,
     requests: usize,
     minutes: BTreeMap<(Timestamp, Key), Counts>,
 }
 
-impl Gathering {
+impl FiguresBuilder {
     /// Figures, or requests, from which on a chunk is large.
     const LARGE: (usize, usize) = (500, 10_000);
 
     /// For a window that begins and ends with a whole minute.
-    pub const fn of(window: Window) -> Self {
+    pub const fn of(window: Interval) -> Self {
         Self { window, requests: 0, minutes: BTreeMap::new() }
     }
 
     /// Counts the next request; breaks if the chunk ended before it.
-    pub fn push(&mut self, sent: &Sent) -> ControlFlow<()> {
+    pub fn push(&mut self, sent: &RequestFacts) -> ControlFlow<()> {
         let minute = Grain::Minute.begin(sent.at);
         if let Some(((latest, _), _)) = self.minutes.last_key_value()
             && *latest != minute
@@ -193,9 +193,9 @@ impl Gathering {
     }
 
     /// Counts refused sends in their minutes, in any order.
-    pub fn refused(&mut self, all: &[Refused]) {
-        for Refused { world, minute, reason, count } in all {
-            let key = Key { world: *world, carrier: None };
+    pub fn refused(&mut self, all: &[RefusalFigure]) {
+        for RefusalFigure { project_mode, minute, reason, count } in all {
+            let key = Key { project_mode: *project_mode, carrier: None };
             let counts = self.minutes.entry((*minute, key)).or_default();
             counts.causes.note(Cause::Refused(*reason), *count);
         }
@@ -203,7 +203,7 @@ impl Gathering {
 
     /// The chunk. It ends at the request that ended it; else, if there is something after the hour of its
     /// first minute, with that hour; else with the window.
-    pub fn chunk(mut self) -> Chunk {
+    pub fn chunk(mut self) -> FigureChunk {
         if let Some(((first, _), _)) = self.minutes.first_key_value() {
             let hour_ends = Grain::Hour.begin(*first) + Grain::Hour.length();
             let until = self.window.until;
@@ -214,11 +214,11 @@ impl Gathering {
         let until = self.window.until;
         self.minutes.retain(|(began, _), _| *began < until);
         let figure = |((began, key), counts)| Figure { key, grain: Grain::Minute, began, counts };
-        Chunk { window: self.window, minutes: self.minutes.into_iter().map(figure).collect() }
+        FigureChunk { window: self.window, minutes: self.minutes.into_iter().map(figure).collect() }
     }
 
     /// The window, up to where requests are gathered so far.
-    pub const fn window(&self) -> Window {
+    pub const fn window(&self) -> Interval {
         self.window
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Share;
+use crate::Ratio;
 use dwar_kernel::KeyMode;
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_timestamp(noon.timestamp() + seconds, 0).unwrap()
 }
 
-fn tried(provider: &str) -> Tried {
-    Tried {
+fn tried(provider: &str) -> AttemptFacts {
+    AttemptFacts {
         channel: Channel::Sms,
         provider: provider.to_owned(),
         accepted: true,
@@ -19,20 +19,20 @@ fn tried(provider: &str) -> Tried {
     }
 }
 
-fn sent(seconds: i64, providers: &[&str]) -> Sent {
+fn sent(seconds: i64, providers: &[&str]) -> RequestFacts {
     let id = "00000000-0000-7000-8000-000000000001";
     let last = providers.len().saturating_sub(1);
     let all = providers.iter().enumerate();
-    Sent {
+    RequestFacts {
         id: id.parse().unwrap(),
-        world: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
+        project_mode: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
         at: at(seconds),
         relayed: false,
         delivered: true,
         verified: true,
         verified_at: Some(at(seconds + 8)),
         spent: Paise(20),
-        tried: all.map(|(at, name)| Tried { carried: at == last, ..tried(name) }).collect(),
+        tried: all.map(|(at, name)| AttemptFacts { carried: at == last, ..tried(name) }).collect(),
     }
 }
 
@@ -40,17 +40,17 @@ fn provider(key: &Key) -> &str {
     key.carrier.as_ref().map_or("nobody", |(_, name)| name)
 }
 
-fn refused(seconds: i64, count: u64) -> Refused {
-    let Sent { world, at, .. } = sent(seconds, &[]);
-    Refused { world, minute: Grain::Minute.begin(at), reason: Refusal::Balance, count }
+fn refused(seconds: i64, count: u64) -> RefusalFigure {
+    let RequestFacts { project_mode, at, .. } = sent(seconds, &[]);
+    RefusalFigure { project_mode, minute: Grain::Minute.begin(at), reason: Refusal::Balance, count }
 }
 
-fn hour(from: i64, until: i64) -> Window {
-    Window { from: at(from), until: at(until) }
+fn hour(from: i64, until: i64) -> Interval {
+    Interval { from: at(from), until: at(until) }
 }
 
-fn gathered(window: Window, all: &[Sent]) -> Chunk {
-    let mut gathering = Gathering::of(window);
+fn gathered(window: Interval, all: &[RequestFacts]) -> FigureChunk {
+    let mut gathering = FiguresBuilder::of(window);
     let _ended = all.iter().try_for_each(|sent| gathering.push(sent));
     gathering.chunk()
 }
@@ -67,7 +67,7 @@ fn a_request_counts_once_at_its_carrier_and_each_message_at_its_provider() {
     assert_eq!(msg91.times.median().unwrap().as_secs(), 8);
     assert_eq!(
         (meta.verification(), msg91.conversion()),
-        (Share { part: 0, whole: 1 }, Share { part: 1, whole: 1 })
+        (Ratio { part: 0, whole: 1 }, Ratio { part: 1, whole: 1 })
     );
 }
 
@@ -86,7 +86,7 @@ fn why_a_message_failed_counts_at_its_provider_and_its_way_to_the_phone_at_the_c
 
 #[test]
 fn a_request_without_a_provider_counts_and_says_so() {
-    let request = Sent { delivered: false, verified: false, ..sent(0, &[]) };
+    let request = RequestFacts { delivered: false, verified: false, ..sent(0, &[]) };
     let counts: Vec<_> = request.counts().collect();
     let [(key, counts)] = counts.as_slice() else { panic!("{counts:?}") };
     assert_eq!((key.carrier.as_ref(), counts.requests, counts.attempts), (None, 1, 0));
@@ -95,7 +95,7 @@ fn a_request_without_a_provider_counts_and_says_so() {
 
 #[test]
 fn what_was_refused_counts_in_its_minute_and_is_no_request() {
-    let mut gathering = Gathering::of(hour(0, 3_600));
+    let mut gathering = FiguresBuilder::of(hour(0, 3_600));
     assert!(gathering.push(&sent(60, &["a"])).is_continue());
     gathering.refused(&[refused(60, 2), refused(120, 3)]);
     let chunk = gathering.chunk();
@@ -111,7 +111,7 @@ fn what_was_refused_counts_in_its_minute_and_is_no_request() {
 #[test]
 fn a_chunk_stays_within_one_hour_whatever_was_refused_when() {
     let of = |requests: &[i64], refusals: &[i64]| {
-        let mut gathering = Gathering::of(hour(0, 86_400));
+        let mut gathering = FiguresBuilder::of(hour(0, 86_400));
         let _ended = requests.iter().try_for_each(|it| gathering.push(&sent(*it, &["a"])));
         gathering.refused(&refusals.iter().map(|it| refused(*it, 1)).collect::<Vec<_>>());
         let chunk = gathering.chunk();

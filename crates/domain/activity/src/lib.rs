@@ -19,20 +19,24 @@
 mod calendar;
 mod causes;
 mod counts;
+mod figures_lease;
 mod gather;
 pub mod installation;
 mod overview;
 mod ports;
 mod range;
-mod tenure;
 mod times;
 
-pub use calendar::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, Span, Window, fresh};
+pub use calendar::{
+    FigureSpan, Grain, Interval, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, fresh,
+};
 pub use causes::{Cause, Causes};
-pub use counts::{Counts, Share, Traffic};
-pub use gather::{Chunk, Figure, Gathering, Key, Refused, Sent, Tried};
-pub use overview::{Overview, Route, Trend};
+pub use counts::{Counts, Ratio, Traffic};
+pub use figures_lease::FiguresLease;
+pub use gather::{
+    AttemptFacts, Figure, FigureChunk, FiguresBuilder, Key, RefusalFigure, RequestFacts,
+};
+pub use overview::{Overview, RouteFigures, Trend};
 pub use ports::{FiguresStore, Progress};
-pub use range::{Range, Wanted};
-pub use tenure::Tenure;
-pub use times::Times;
+pub use range::{FiguresPeriod, Range};
+pub use times::DurationHistogram;

@@ -1,4 +1,4 @@
-use crate::{Counts, Figure, Range, Window};
+use crate::{Counts, Figure, Interval, Range};
 use dwar_kernel::Channel;
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ pub struct Overview {
     /// The preceding range; `None` if its figures are no longer kept.
     pub before: Option<Counts>,
     /// One entry per point, oldest first.
-    pub series: Vec<(Window, Counts)>,
-    pub routes: Vec<Route>,
+    pub series: Vec<(Interval, Counts)>,
+    pub routes: Vec<RouteFigures>,
 }
 
 /// The counts of one provider over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
+pub struct RouteFigures {
     pub channel: Channel,
     pub provider: String,
     pub counts: Counts,
@@ -80,7 +80,7 @@ impl Overview {
             };
             earlier.iter().filter(of_route).for_each(|figure| both.add(&figure.counts));
             let silent = both.accepted > 0 && !both.has_receipts();
-            Route { channel, provider: provider.to_owned(), counts, silent }
+            RouteFigures { channel, provider: provider.to_owned(), counts, silent }
         };
         Self { range, total, before, series, routes: routes.into_iter().map(route).collect() }
     }

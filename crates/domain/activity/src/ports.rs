@@ -1,4 +1,4 @@
-use crate::{Chunk, Figure, Refused, Sent, Span, Traffic, Window};
+use crate::{Figure, FigureChunk, FigureSpan, Interval, RefusalFigure, RequestFacts, Traffic};
 use async_trait::async_trait;
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct Progress {
 pub trait FiguresStore: Send + Sync {
     /// Gives `keeper` the lease on the figures for the time `lease` and returns the progress; `None` if
     /// another keeper holds the lease.
-    async fn lead(
+    async fn acquire_lease(
         &self,
         keeper: KeeperId,
         now: Timestamp,
@@ -33,23 +33,23 @@ pub trait FiguresStore: Send + Sync {
     /// At most `limit` requests of all projects made within `window`, ordered by id, after `last`.
     async fn sent(
         &self,
-        window: Window,
+        window: Interval,
         last: Option<OtpId>,
         limit: u32,
-    ) -> Result<Vec<Sent>, StoreError>;
+    ) -> Result<Vec<RequestFacts>, StoreError>;
 
     /// Refused sends of all projects within `window`, added up by project, mode, minute and reason: only
     /// those of the first hour of the clock that has any.
-    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError>;
+    async fn refused(&self, window: Interval) -> Result<Vec<RefusalFigure>, StoreError>;
 
     /// Replaces all stored figures of the chunk's minutes; `false`, with nothing changed, if `keeper` does
     /// not hold the lease, or the chunk's first minute is settled.
-    async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
+    async fn replace(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError>;
 
     /// Like [`FiguresStore::replace`], and settles these minutes: they are added to their hour and day by
-    /// [`Chunk::rolled_up`] in the same step. `false`, with nothing changed, if `keeper` does not hold the
+    /// [`FigureChunk::rolled_up`] in the same step. `false`, with nothing changed, if `keeper` does not hold the
     /// lease, or the chunk does not begin where the last settled one ended.
-    async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
+    async fn settle(&self, keeper: KeeperId, chunk: FigureChunk) -> Result<bool, StoreError>;
 
     /// Records that the newest minutes show the state at `as_of`; `false` if `keeper` does not hold the
     /// lease.
@@ -61,8 +61,8 @@ pub trait FiguresStore: Send + Sync {
     /// The figures of a project in one mode, in any order.
     async fn figures(
         &self,
-        world: ProjectMode,
-        spans: Vec<Span>,
+        project_mode: ProjectMode,
+        spans: Vec<FigureSpan>,
     ) -> Result<Vec<Figure>, StoreError>;
 
     /// The sums of the figures of each of these projects in one mode; projects without figures are left out.
@@ -70,7 +70,7 @@ pub trait FiguresStore: Send + Sync {
         &self,
         projects: Vec<ProjectId>,
         mode: KeyMode,
-        spans: Vec<Span>,
+        spans: Vec<FigureSpan>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError>;
 
     /// Deletes minutes that began before `minutes`, and hours and days that began before `hours`; returns the

@@ -1,11 +1,11 @@
 use crate::calendar::begin;
-use crate::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, Window};
+use crate::{Grain, Interval, KEEP_HOURS, KEEP_MINUTES, Period};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
 /// The requested figures: the latest period, or those between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FiguresPeriod {
     Last(Period),
     /// The end is exclusive.
     Between(Timestamp, Timestamp),
@@ -14,11 +14,11 @@ pub enum Wanted {
 /// A period of time that is shown point by point, with the period it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    pub window: Window,
+    pub window: Interval,
     /// Length of one point: five minutes, an hour or a day.
     pub point: Duration,
     /// The preceding period of the same length; `None` if its figures are no longer kept.
-    pub before: Option<Window>,
+    pub before: Option<Interval>,
 }
 
 /// Ranges up to this length are shown in points of five minutes.
@@ -26,7 +26,7 @@ const FINE: Duration = Duration::from_secs(3 * 3_600);
 /// Ranges up to this length are shown in hours, longer ones in days.
 const MEDIUM: Duration = Duration::from_secs(48 * 3_600);
 
-impl Wanted {
+impl FiguresPeriod {
     /// The range at `now`. A range between two instants is widened to whole points, which are as fine as the
     /// kept figures allow, and cut to the kept figures; `None` if nothing of it is kept.
     pub fn range(self, now: Timestamp) -> Option<Range> {
@@ -42,7 +42,7 @@ impl Range {
     pub fn last(period: Period, now: Timestamp) -> Self {
         let (point, count) = period.points();
         let from = begin(now, point) - point * (count - 1);
-        Self::of(Window { from, until: now }, point, count, now)
+        Self::of(Interval { from, until: now }, point, count, now)
     }
 
     fn between(from: Timestamp, until: Timestamp, now: Timestamp) -> Option<Self> {
@@ -62,18 +62,18 @@ impl Range {
         let last = begin(until, point);
         let end = if last == until { last } else { last + point };
         let count = (end - from).to_std().ok()?.as_secs() / point.as_secs();
-        let window = Window { from, until: end.min(now) };
+        let window = Interval { from, until: end.min(now) };
         Some(Self::of(window, point, u32::try_from(count).ok()?, now))
     }
 
     /// The preceding period ends with a whole minute, or with a whole hour if its minutes are deleted.
-    fn of(window: Window, point: Duration, count: u32, now: Timestamp) -> Self {
+    fn of(window: Interval, point: Duration, count: u32, now: Timestamp) -> Self {
         let earlier = point * count;
         let (from, until) = (window.from - earlier, window.until - earlier);
         let has_minutes = from >= now - KEEP_MINUTES;
         let finest = if has_minutes { Grain::Minute } else { Grain::Hour };
         let is_kept = from >= now - KEEP_HOURS && (has_minutes || Grain::Hour.begin(from) == from);
-        let before = Window { from, until: finest.begin(until) };
+        let before = Interval { from, until: finest.begin(until) };
         Self { window, point, before: is_kept.then_some(before) }
     }
 
@@ -92,12 +92,12 @@ impl Range {
     }
 
     /// All points; the last one ends with the range.
-    pub fn points(&self) -> impl Iterator<Item = Window> + use<> {
-        let Self { window: Window { from, until }, point, .. } = *self;
+    pub fn points(&self) -> impl Iterator<Item = Interval> + use<> {
+        let Self { window: Interval { from, until }, point, .. } = *self;
         let begins = std::iter::successors(Some(from), move |at| Some(*at + point));
         begins
             .take_while(move |at| *at < until)
-            .map(move |at| Window { from: at, until: (at + point).min(until) })
+            .map(move |at| Interval { from: at, until: (at + point).min(until) })
     }
 }
 

@@ -4,11 +4,11 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn window(from: &str, until: &str) -> Window {
-    Window { from: at(from), until: at(until) }
+fn window(from: &str, until: &str) -> Interval {
+    Interval { from: at(from), until: at(until) }
 }
 
-fn today(from: &str, until: &str) -> Window {
+fn today(from: &str, until: &str) -> Interval {
     window(&format!("2027-01-15T{from}Z"), &format!("2027-01-15T{until}Z"))
 }
 
@@ -17,7 +17,7 @@ fn now() -> Timestamp {
 }
 
 fn between(from: &str, until: &str) -> Option<Range> {
-    Wanted::Between(at(from), at(until)).range(now())
+    FiguresPeriod::Between(at(from), at(until)).range(now())
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn spans_cover_any_range_once_with_what_is_kept() {
     for number in 0..2_000_u64 {
         let until = now() - Duration::from_secs(number * 2_711 % (60 * 86_400));
         let from = until - Duration::from_secs(60 + number * 7_919 % (9 * 86_400));
-        let Some(range) = Wanted::Between(from, until).range(now()) else { continue };
+        let Some(range) = FiguresPeriod::Between(from, until).range(now()) else { continue };
         let settled = Grain::Minute.begin(now() - crate::SETTLED_AFTER);
         for window in [Some(range.window), range.before].into_iter().flatten() {
             let spans = window.spans(range.coarsest(), settled);

@@ -10,15 +10,15 @@ const UNIT_MS: u64 = 125;
 /// A histogram of durations, in bins an eighth of their octave wide: a time read from it is off by at most a
 /// sixteenth of itself, below one second by 63 ms. All times from 1,024 s on share one bin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Times([u64; BINS]);
+pub struct DurationHistogram([u64; BINS]);
 
-impl Default for Times {
+impl Default for DurationHistogram {
     fn default() -> Self {
         Self([0; BINS])
     }
 }
 
-impl Times {
+impl DurationHistogram {
     /// Adds one duration to the bin that it falls into.
     pub fn note(&mut self, took: Duration) {
         self.add(bin(took), 1);
@@ -54,7 +54,7 @@ impl Times {
         bytes.collect()
     }
 
-    /// Parses what [`Times::to_bytes`] wrote; `None` for other bytes.
+    /// Parses what [`DurationHistogram::to_bytes`] wrote; `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (bins, rest) = bytes.as_chunks::<5>();
         let mut times = Self::default();
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_median_is_the_one_in_the_middle() {
         let of = |seconds: &[u64]| {
-            let mut times = Times::default();
+            let mut times = DurationHistogram::default();
             seconds.iter().for_each(|took| times.note(Duration::from_secs(*took)));
             times.median().map(|median| median.as_secs())
         };
@@ -128,15 +128,15 @@ mod tests {
 
     #[test]
     fn is_read_as_it_was_written_and_nothing_else_is() {
-        let mut times = Times::default();
+        let mut times = DurationHistogram::default();
         for took in [0, 3, 3, 70, 4_000] {
             times.note(Duration::from_secs(took));
         }
         let bytes = times.to_bytes();
         assert_eq!(bytes.len(), 4 * 5);
-        assert_eq!(Times::from_bytes(&bytes), Some(times));
-        assert_eq!(Times::from_bytes(&[]), Some(Times::default()));
-        assert_eq!(Times::from_bytes(&bytes[1..]), None);
-        assert_eq!(Times::from_bytes(&[200, 0, 0, 0, 1]), None);
+        assert_eq!(DurationHistogram::from_bytes(&bytes), Some(times));
+        assert_eq!(DurationHistogram::from_bytes(&[]), Some(DurationHistogram::default()));
+        assert_eq!(DurationHistogram::from_bytes(&bytes[1..]), None);
+        assert_eq!(DurationHistogram::from_bytes(&[200, 0, 0, 0, 1]), None);
     }
 }

@@ -28,14 +28,14 @@ pub struct Failing {
 /// Rule that disables an endpoint which keeps failing. By default after a day, so that an outage at
 /// night loses no events, and never after only a few calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchOff {
+pub struct SwitchOffPolicy {
     /// Least time since the first failure in a row.
     pub after: Duration,
     /// Least number of failed calls in a row.
     pub failures: u32,
 }
 
-impl Default for SwitchOff {
+impl Default for SwitchOffPolicy {
     fn default() -> Self {
         Self { after: Duration::from_secs(24 * 3_600), failures: 10 }
     }
@@ -49,20 +49,25 @@ impl Endpoint {
     ///
     /// An endpoint that answers that it is gone is disabled at once. Other endpoints are disabled only by a
     /// rule. A disabled endpoint is not disabled again.
-    pub fn after_failure(&mut self, call: &EndpointCall, rule: Option<SwitchOff>) -> Option<Event> {
+    pub fn after_failure(
+        &mut self,
+        call: &EndpointCall,
+        rule: Option<SwitchOffPolicy>,
+    ) -> Option<Event> {
         let now = call.ended();
         let failing = self.failing.get_or_insert(Failing { since: now, failures: 0 });
         failing.failures = failing.failures.saturating_add(1);
         let Failing { since, failures } = *failing;
-        let over = |rule: SwitchOff| failures >= rule.failures && now >= since + rule.after;
+        let over = |rule: SwitchOffPolicy| failures >= rule.failures && now >= since + rule.after;
         let is_gone = call.outcome.is_err_and(SendFailure::is_gone);
         if self.disabled_at.is_some() || !(is_gone || rule.is_some_and(over)) {
             return None;
         }
         self.disabled_at = Some(now);
-        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::EndpointDisabled);
+        let (project_mode, kind) =
+            (self.project.in_mode(KeyMode::Live), EventKind::EndpointDisabled);
         let subject = Subject::Endpoint { endpoint: self.id, failures, since };
-        Some(Event { world, kind, subject, at: now })
+        Some(Event { project_mode, kind, subject, at: now })
     }
 
     /// Resets the failures after a successful call. A disabled endpoint stays disabled, and keeps its
@@ -86,7 +91,7 @@ mod tests {
     use dwar_kernel::Sealed;
 
     const NOW: i64 = 1_800_000_000;
-    const RULE: SwitchOff = SwitchOff { after: Duration::from_secs(60), failures: 3 };
+    const RULE: SwitchOffPolicy = SwitchOffPolicy { after: Duration::from_secs(60), failures: 3 };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(NOW + seconds, 0).unwrap()

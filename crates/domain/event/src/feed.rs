@@ -129,7 +129,7 @@ pub trait EventFeed: Send + Sync {
     /// MUST hold back an event while an earlier one may still be recorded.
     async fn read_feed(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         after: FeedPosition,
         limit: FeedLimit,
     ) -> Result<FeedSlice, StoreError>;

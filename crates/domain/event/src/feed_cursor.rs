@@ -31,7 +31,7 @@ impl FeedCursor {
     pub const LENGTH: usize = 50;
 
     /// The text that a consumer keeps and sends with its next request.
-    pub fn text(&self, world: ProjectMode) -> String {
+    pub fn text(&self, project_mode: ProjectMode) -> String {
         let mut bytes = [0_u8; CONTENT + CHECK];
         let parts: [&[u8]; 5] = [
             &[VERSION],
@@ -41,7 +41,7 @@ impl FeedCursor {
             &self.at.number.to_be_bytes(),
         ];
         let content = parts.concat();
-        let check = check(world, &content);
+        let check = check(project_mode, &content);
         bytes.iter_mut().zip(content.iter().chain(&check)).for_each(|(to, from)| *to = *from);
         Base64UrlUnpadded::encode_string(&bytes)
     }
@@ -50,11 +50,11 @@ impl FeedCursor {
     ///
     /// # Errors
     /// [`MalformedCursor`] for any other text.
-    pub fn read(text: &str, world: ProjectMode) -> Result<Self, MalformedCursor> {
+    pub fn read(text: &str, project_mode: ProjectMode) -> Result<Self, MalformedCursor> {
         let mut bytes = [0_u8; CONTENT + CHECK];
         let read = Base64UrlUnpadded::decode(text, &mut bytes).map_err(|_| MalformedCursor)?;
         let (content, theirs) = read.split_at_checked(CONTENT).ok_or(MalformedCursor)?;
-        if check(world, content) != theirs {
+        if check(project_mode, content) != theirs {
             return Err(MalformedCursor);
         }
         Self::of(content).ok_or(MalformedCursor)
@@ -75,11 +75,11 @@ impl FeedCursor {
     }
 }
 
-fn check(world: ProjectMode, content: &[u8]) -> [u8; CHECK] {
+fn check(project_mode: ProjectMode, content: &[u8]) -> [u8; CHECK] {
     let digest = Sha256::new()
         .chain_update("dwar event feed cursor")
-        .chain_update(world.project.uuid().as_bytes())
-        .chain_update(world.mode.as_str())
+        .chain_update(project_mode.project.uuid().as_bytes())
+        .chain_update(project_mode.mode.as_str())
         .chain_update([0])
         .chain_update(content)
         .finalize();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use dwar_kernel::{KeyMode, ProjectId};
 
-    fn world(project: u8, mode: KeyMode) -> ProjectMode {
+    fn project_mode(project: u8, mode: KeyMode) -> ProjectMode {
         let project: ProjectId =
             format!("00000000-0000-7000-8000-0000000000{project:02}").parse().unwrap();
         project.in_mode(mode)
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn its_text_is_read_in_its_own_world_alone() {
-        let own = world(1, KeyMode::Live);
+        let own = project_mode(1, KeyMode::Live);
         for (transaction, number) in [(0, 0), (0, 1), (u64::MAX, u64::MAX)] {
             let at = FeedPosition { transaction, number };
             let cursor = FeedCursor { life: FeedLife::of("life"), run: 3, at };
@@ -108,7 +108,7 @@ mod tests {
                 (text.len(), FeedCursor::read(&text, own)),
                 (FeedCursor::LENGTH, Ok(cursor))
             );
-            for other in [world(1, KeyMode::Test), world(2, KeyMode::Live)] {
+            for other in [project_mode(1, KeyMode::Test), project_mode(2, KeyMode::Live)] {
                 assert_eq!(FeedCursor::read(&text, other), Err(MalformedCursor));
             }
         }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn no_other_text_is_read() {
-        let own = world(1, KeyMode::Live);
+        let own = project_mode(1, KeyMode::Live);
         let at = FeedPosition { transaction: 700, number: 9 };
         let text = FeedCursor { life: FeedLife::of("life"), run: 1, at }.text(own);
         for place in 0..text.len() {

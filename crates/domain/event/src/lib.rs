@@ -14,6 +14,7 @@
 
 mod call;
 mod call_log;
+mod claim_capacity;
 mod endpoint;
 mod event_id;
 mod failure;
@@ -24,12 +25,12 @@ mod limit;
 mod places;
 mod ports;
 mod retry;
-mod room;
 
 pub use call::{CALL_LEASE, CALLS_KEPT, CallFilter, EndpointCall, LoggedCall, Resend, ResendState};
 pub use call_log::*;
+pub use claim_capacity::{ClaimCapacity, KnownEndpoint, WaitingEndpoint};
 pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookSecret};
-pub use endpoint::{Endpoint, Failing, SwitchOff};
+pub use endpoint::{Endpoint, Failing, SwitchOffPolicy};
 pub use event_id::{EventId, MalformedEventId};
 pub use failure::SendFailure;
 pub use feed::*;
@@ -39,4 +40,3 @@ pub use limit::CallLimit;
 pub use places::CallPlaces;
 pub use ports::*;
 pub use retry::{latest_due, rest_of, wait_after};
-pub use room::{KnownEndpoint, Room, WaitingEndpoint};

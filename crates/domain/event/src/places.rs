@@ -1,4 +1,4 @@
-use crate::{CallLimit, KnownEndpoint, Room};
+use crate::{CallLimit, ClaimCapacity, KnownEndpoint};
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use std::time::Duration;
 /// limit of each endpoint.
 #[derive(Debug, Default)]
 pub struct CallPlaces {
-    endpoints: HashMap<EndpointId, Places>,
+    endpoints: HashMap<EndpointId, EndpointPlaces>,
     calling: u32,
 }
 
 #[derive(Debug)]
-struct Places {
+struct EndpointPlaces {
     limit: CallLimit,
     failing: bool,
     /// Claimed deliveries that are not called yet.
@@ -37,7 +37,10 @@ impl CallPlaces {
 
     /// Adds a claimed delivery, which waits until [`CallPlaces::begin`] admits it.
     pub fn claimed(&mut self, endpoint: EndpointId, failing: bool, now: Timestamp) {
-        self.endpoints.entry(endpoint).or_insert_with(|| Places::new(failing, now)).waiting += 1;
+        self.endpoints
+            .entry(endpoint)
+            .or_insert_with(|| EndpointPlaces::new(failing, now))
+            .waiting += 1;
     }
 
     /// Removes a waiting delivery that is not called after all.
@@ -97,15 +100,15 @@ impl CallPlaces {
     }
 
     /// How many more deliveries may be claimed, given `unwritten` calls whose outcome is not on record yet.
-    pub fn room(&mut self, unwritten: u32, now: Timestamp) -> Room {
+    pub fn room(&mut self, unwritten: u32, now: Timestamp) -> ClaimCapacity {
         self.endpoints.retain(|_, it| it.held() > 0 || now < it.last_call + Self::REMEMBERED);
-        let mut room = Room {
+        let mut room = ClaimCapacity {
             total: Self::CLAIMED.saturating_sub(unwritten),
             failing: Self::FAILING,
             reserved: Self::CLAIMED / 4,
             per_endpoint: CallLimit::FIRST,
             per_failing: 1,
-            ..Room::default()
+            ..ClaimCapacity::default()
         };
         for (&endpoint, places) in &mut self.endpoints {
             places.notice_hanging(now);
@@ -121,7 +124,7 @@ impl CallPlaces {
     }
 }
 
-impl Places {
+impl EndpointPlaces {
     const fn new(failing: bool, now: Timestamp) -> Self {
         let limit = CallLimit::new(failing);
         Self { limit, failing, waiting: 0, calling: Vec::new(), last_call: now }

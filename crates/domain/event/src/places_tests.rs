@@ -144,7 +144,7 @@ proptest! {
                         let hangs = now >= *began + CallLimit::HANGS;
                         prop_assert!(!hangs || room.known[&endpoint(*number)].places == 1);
                     }
-                    let held: u32 = places.endpoints.values().map(Places::held).sum();
+                    let held: u32 = places.endpoints.values().map(EndpointPlaces::held).sum();
                     prop_assert!(room.total <= CallPlaces::CLAIMED.saturating_sub(held));
                 }
             }

@@ -1,5 +1,6 @@
 use crate::{
-    Endpoint, EndpointCall, Event, NewSecret, Room, SendFailure, SwitchOff, WebhookSecret,
+    ClaimCapacity, Endpoint, EndpointCall, Event, NewSecret, SendFailure, SwitchOffPolicy,
+    WebhookSecret,
 };
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
@@ -52,7 +53,7 @@ pub trait EventStore: Send + Sync {
     /// Records an event that belongs to no other store's change. Recording it again changes nothing.
     async fn record(&self, event: Event) -> Result<(), StoreError>;
 
-    /// Claims deliveries that are due at `now`, shared by [`Room::share`]: for each endpoint the longest due
+    /// Claims deliveries that are due at `now`, shared by [`ClaimCapacity::share`]: for each endpoint the longest due
     /// first, equal times in any order. Each is handed to one caller and is not due again before `lease` has
     /// passed.
     ///
@@ -62,7 +63,7 @@ pub trait EventStore: Send + Sync {
         &self,
         now: Timestamp,
         lease: Duration,
-        room: Room,
+        room: ClaimCapacity,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
     /// Makes deliveries that are due later than [`latest_due`](crate::latest_due) due a
@@ -82,14 +83,14 @@ pub trait EventStore: Send + Sync {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOff>,
+        switch_off: Option<SwitchOffPolicy>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
     /// Gives up a delivery, which says nothing about its endpoint, and records the call that was not made.
     async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError>;
 
     /// Deletes undelivered events of disabled endpoints in bounded steps; returns the number of deliveries.
-    async fn drop_untold(&self) -> Result<u64, StoreError>;
+    async fn drop_undelivered(&self) -> Result<u64, StoreError>;
 }
 
 /// One event to be delivered to one endpoint.
@@ -115,13 +116,13 @@ pub struct WebhookRequest {
 
 /// A request that an endpoint did not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotTaken {
+pub struct CallFailure {
     pub cause: SendFailure,
     /// The `Retry-After` of an answer with status 429 or 503, without an upper bound.
     pub retry_after: Option<Duration>,
 }
 
-impl From<SendFailure> for NotTaken {
+impl From<SendFailure> for CallFailure {
     fn from(cause: SendFailure) -> Self {
         Self { cause, retry_after: None }
     }
@@ -138,7 +139,7 @@ pub trait WebhookSender: Send + Sync {
     fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
 
     /// Posts a request and returns the status of a success. The sender enforces the time limit.
-    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken>;
+    async fn post(&self, request: WebhookRequest) -> Result<u16, CallFailure>;
 
     /// Whether events may be sent to this address, as far as can be told without a DNS look-up.
     ///

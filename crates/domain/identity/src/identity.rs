@@ -5,7 +5,7 @@ use dwar_kernel::{Event, EventKind, IdentityId, ProjectMode, Sealed, Subject, Ti
 pub struct Identity {
     /// The `sub` claim of its access tokens.
     pub id: IdentityId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub phone: Sealed,
     pub created_at: Timestamp,
     pub last_verified_at: Timestamp,
@@ -19,8 +19,13 @@ pub struct Erased {
 
 impl Erased {
     /// The event about the erasure, for endpoints and the feed.
-    pub const fn event(self, world: ProjectMode, identity: IdentityId, at: Timestamp) -> Event {
+    pub const fn event(
+        self,
+        project_mode: ProjectMode,
+        identity: IdentityId,
+        at: Timestamp,
+    ) -> Event {
         let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
-        Event { world, kind: EventKind::IdentityDeleted, subject, at }
+        Event { project_mode, kind: EventKind::IdentityDeleted, subject, at }
     }
 }

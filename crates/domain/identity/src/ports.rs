@@ -9,14 +9,14 @@ pub trait IdentityStore: Send + Sync {
     /// The identity with this id in this project and mode, or `None`.
     async fn find(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError>;
 
     /// The identity of this phone in this project and mode, or `None`.
     async fn find_by_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError>;
 
@@ -28,7 +28,7 @@ pub trait IdentityStore: Send + Sync {
     /// (docs/contract.md, Identities).
     async fn erase(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError>;

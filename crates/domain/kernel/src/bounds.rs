@@ -18,7 +18,7 @@ pub struct Bound {
 }
 
 /// A number of the configuration: its name within its section, its value and its bound.
-pub type Number = (&'static str, u64, Bound);
+pub type BoundedNumber = (&'static str, u64, Bound);
 
 /// A bound whose values production accepts, for this reason.
 pub const fn within(takes: RangeInclusive<u64>, reason: &'static str) -> Bound {
@@ -46,7 +46,7 @@ macro_rules! sections {
 
         impl $section {
             /// The numbers that have a bound, with name and value.
-            pub fn numbers(&self) -> Vec<$crate::bounds::Number> {
+            pub fn numbers(&self) -> Vec<$crate::bounds::BoundedNumber> {
                 // No such number is wider than 64 bits.
                 vec![$($((stringify!($field), self.$field as u64, $bound),)?)*]
             }

@@ -96,7 +96,7 @@ pub struct EventPhone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The project and mode whose endpoints receive the event; wallet events belong to live mode.
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub kind: EventKind,
     pub subject: Subject,
     pub at: Timestamp,
@@ -121,12 +121,12 @@ impl Event {
             Subject::Provider { provider, .. } => {
                 format!(
                     "{}_{provider}_{}",
-                    self.world.project.uuid().simple(),
+                    self.project_mode.project.uuid().simple(),
                     self.at.timestamp() / 300
                 )
             }
             Subject::Alert { alert, endpoint, since } => {
-                let about = endpoint.map_or(self.world.project.uuid(), |it| it.uuid());
+                let about = endpoint.map_or(self.project_mode.project.uuid(), |it| it.uuid());
                 format!("{alert}_{}_{}", about.simple(), since.timestamp_millis())
             }
             Subject::Test { endpoint } => {
@@ -145,7 +145,7 @@ mod tests {
     fn revoked() -> Event {
         let project: ProjectId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         Event {
-            world: project.in_mode(KeyMode::Live),
+            project_mode: project.in_mode(KeyMode::Live),
             kind: EventKind::SessionRevoked,
             subject: Subject::Session {
                 session: "00000000-0000-7000-8000-000000000002".parse().unwrap(),

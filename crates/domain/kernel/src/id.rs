@@ -90,5 +90,5 @@ ids! {
     /// Id of a searcher of phone numbers: an operator or an admin token.
     SearcherId;
     KeeperId;
-    TallyId;
+    RecorderId;
 }

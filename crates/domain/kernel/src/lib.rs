@@ -47,8 +47,8 @@ pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use host::is_this_machine;
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
-    InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId,
-    SessionId, TallyId, TokenId,
+    InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, RecorderId,
+    SearcherId, SessionId, TokenId,
 };
 pub use line::is_line;
 pub use mode::{KeyMode, ProjectMode, UnknownMode};
@@ -60,4 +60,6 @@ pub use secret_text::SecretText;
 pub use token_profile::{TokenProfile, TokenType, UnknownTokenType};
 pub use trace::{PARENT_AWAITED, TRACE, TRACE_BEGINS};
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};
-pub use webhook_secret::{KeptSecret, MalformedSecret, NewSecret, PreviousSecret, WebhookSecret};
+pub use webhook_secret::{
+    KeptSecret, MalformedWebhookSecret, NewSecret, PreviousSecret, WebhookSecret,
+};

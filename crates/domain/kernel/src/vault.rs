@@ -123,8 +123,8 @@ pub trait Vault: Send + Sync {
     fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest;
 
     /// The blind index of `phone` in one project and mode.
-    fn phone_index(&self, world: ProjectMode, phone: &Phone) -> BlindIndex {
-        let (project, mode) = (world.project.uuid(), world.mode.as_str());
+    fn phone_index(&self, project_mode: ProjectMode, phone: &Phone) -> BlindIndex {
+        let (project, mode) = (project_mode.project.uuid(), project_mode.mode.as_str());
         let parts = [project.as_bytes().as_slice(), mode.as_bytes(), phone.national().as_bytes()];
         BlindIndex(self.digest(Purpose::Phone, &parts).0)
     }

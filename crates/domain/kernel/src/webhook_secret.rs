@@ -18,7 +18,7 @@ pub struct WebhookSecret([u8; BYTES]);
 /// Parse error: the text is not `whsec_` and 32 bytes in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a webhook secret")]
-pub struct MalformedSecret;
+pub struct MalformedWebhookSecret;
 
 impl WebhookSecret {
     /// Makes a secret of 32 random bytes from `entropy`.
@@ -60,14 +60,14 @@ impl WebhookSecret {
 }
 
 impl FromStr for WebhookSecret {
-    type Err = MalformedSecret;
+    type Err = MalformedWebhookSecret;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedSecret)?;
+        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedWebhookSecret)?;
         let mut bytes = [0; BYTES];
         match Base64::decode(encoded, &mut bytes) {
             Ok(read) if read.len() == BYTES => Ok(Self(bytes)),
-            _ => Err(MalformedSecret),
+            _ => Err(MalformedWebhookSecret),
         }
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(secret.expose().parse(), Ok(secret.clone()));
         assert_eq!(format!("{secret:?}"), "whsec_…");
         for text in ["", "whsec_", "whsec_AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] {
-            assert_eq!(text.parse::<WebhookSecret>(), Err(MalformedSecret), "{text}");
+            assert_eq!(text.parse::<WebhookSecret>(), Err(MalformedWebhookSecret), "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@
 //! let project = ProjectId::first_at(now);
 //! let otp = Otp {
 //!     id: OtpId::first_at(now),
-//!     world: project.in_mode(KeyMode::Live),
+//!     project_mode: project.in_mode(KeyMode::Live),
 //!     phone: BlindIndex([0; 32]),
 //!     sealed_phone: Sealed(Vec::new()),
 //!     code: CodeDigest { key: 0, mac: [0; 32] },
@@ -59,4 +59,4 @@ mod send_report;
 pub use new_send::{Cost, NewSend, Prepared};
 pub use ports::*;
 pub use redemption::{Redeemed, Redemption};
-pub use send_report::{Concluded, Ending, SendReport};
+pub use send_report::{MoneyOutcome, ReportOutcome, SendReport};

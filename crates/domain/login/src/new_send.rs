@@ -42,7 +42,7 @@ pub enum Prepared {
 impl NewSend {
     /// The key that counts the sends of this phone.
     pub const fn key(&self) -> SendKey {
-        SendKey { world: self.otp.world, phone: self.otp.phone }
+        SendKey { project_mode: self.otp.project_mode, phone: self.otp.phone }
     }
 
     /// Whether the send keeps its place: a send without a provider returns it at once.
@@ -57,8 +57,14 @@ impl NewSend {
     }
 
     fn hold(&self, amount: Paise, since: Timestamp) -> OpenHold {
-        let Otp { world, id: send, .. } = self.otp;
-        OpenHold { project: world.project, send, relayed: self.otp.is_relayed(), amount, since }
+        let Otp { project_mode, id: send, .. } = self.otp;
+        OpenHold {
+            project: project_mode.project,
+            send,
+            relayed: self.otp.is_relayed(),
+            amount,
+            since,
+        }
     }
 
     /// Judges the send by the phone's limit, then by the wallet, so that a caller learns of the limit first.

@@ -1,7 +1,7 @@
 use crate::{NewSend, Prepared, Redeemed, Redemption, SendReport};
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_otp::{DeliveryStep, Otp, Reported};
+use dwar_otp::{DeliveryStep, Otp, ReportedRequest};
 
 /// Performs the steps of a login, each atomic over everything that it changes.
 ///
@@ -31,7 +31,7 @@ pub trait LoginStore: Send + Sync {
     /// most once.
     async fn report(
         &self,
-        request: Reported,
+        request: ReportedRequest,
         report: SendReport,
         now: Timestamp,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError>;

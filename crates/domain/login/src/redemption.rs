@@ -1,12 +1,12 @@
 use dwar_identity::Identity;
 use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, ProjectMode, Timestamp};
-use dwar_otp::{Allowance, Guess, GuessBudget, Otp, Verdict};
+use dwar_otp::{Allowance, Guess, GuessBudget, GuessVerdict, Otp};
 use dwar_session::{Login, Session};
 
 /// A guess at the code in force for a phone, and the login that a right guess begins, if any.
 #[derive(Clone, Debug)]
 pub struct Redemption {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub phone: BlindIndex,
     pub guess: Guess,
     /// How wrong guesses of the phone are counted.
@@ -35,7 +35,7 @@ impl Redemption {
         otp: &mut Otp,
         budget: &mut GuessBudget,
         now: Timestamp,
-    ) -> (Verdict, Option<Event>) {
+    ) -> (GuessVerdict, Option<Event>) {
         let (before, counted) = (otp.clone(), *budget);
         let verdict = otp.judge(&self.guess, budget, &self.policy, now);
         (verdict, otp.judged_since((&before, &counted), budget, now))
@@ -53,7 +53,7 @@ impl Redemption {
             }
             None => Identity {
                 id: session.identity,
-                world: session.world,
+                project_mode: session.project_mode,
                 phone,
                 created_at: at,
                 last_verified_at: at,
@@ -71,13 +71,15 @@ impl Redemption {
 
 impl Redeemed {
     /// The result for a verdict, with the identity that was logged in, if any.
-    pub const fn of(verdict: Verdict, identity: Option<IdentityId>) -> Self {
+    pub const fn of(verdict: GuessVerdict, identity: Option<IdentityId>) -> Self {
         match (verdict, identity) {
-            (Verdict::Accepted(allowance), Some(identity)) => Self::LoggedIn(allowance, identity),
-            (Verdict::Accepted(allowance), None) => Self::Verified(allowance),
-            (Verdict::Wrong(allowance), _) => Self::Wrong(allowance),
-            (Verdict::Locked(allowance), _) => Self::Locked(allowance),
-            (Verdict::NotFound, _) => Self::NotFound,
+            (GuessVerdict::Accepted(allowance), Some(identity)) => {
+                Self::LoggedIn(allowance, identity)
+            }
+            (GuessVerdict::Accepted(allowance), None) => Self::Verified(allowance),
+            (GuessVerdict::Wrong(allowance), _) => Self::Wrong(allowance),
+            (GuessVerdict::Locked(allowance), _) => Self::Locked(allowance),
+            (GuessVerdict::NotFound, _) => Self::NotFound,
         }
     }
 }

@@ -1,6 +1,6 @@
 use dwar_kernel::{AttemptId, EntryId, Event, PriceList, Timestamp};
-use dwar_otp::{Charge, DeliveryStep, Otp, Reach, Report, Route};
-use dwar_wallet::{Impossible, LedgerEntry, Movement, OpenHold, Settlement, Wallet};
+use dwar_otp::{Charge, DeliveryStep, FailureReach, Otp, Report, Route};
+use dwar_wallet::{ImpossibleBalance, LedgerEntry, Movement, OpenHold, Settlement, Wallet};
 
 /// A report on an attempt, with all values that are needed to apply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub struct SendReport {
 
 /// Effects of a report besides those on the request itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Concluded {
+pub struct ReportOutcome {
     pub step: DeliveryStep,
     /// How the money ends with this report; `None` if it does not end, or ended before.
-    pub ending: Option<Ending>,
+    pub ending: Option<MoneyOutcome>,
     /// Whether the send returns its place, because it certainly reached no phone.
     pub is_forgiven: bool,
     pub event: Option<Event>,
@@ -28,7 +28,7 @@ pub struct Concluded {
 
 /// How the money of a send ends: its hold is settled, or its charge refunded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum MoneyOutcome {
     Settle(Settlement),
     /// The send was charged, and now it turns out that no message was sent.
     Refund,
@@ -39,34 +39,35 @@ impl SendReport {
     ///
     /// Only a report that ends a send moves money: the first end settles the hold, a later one at most
     /// refunds the charge. Test keys have no money.
-    pub fn apply(&self, otp: &mut Otp, now: Timestamp) -> Concluded {
+    pub fn apply(&self, otp: &mut Otp, now: Timestamp) -> ReportOutcome {
         let before = otp.clone();
         let Self { attempt, report, route, next, .. } = self;
         let step = otp.report(*attempt, report.clone(), route, *next, now);
         let event = otp.reported_since(&before, now);
         let DeliveryStep::Settle(charge) = step else {
-            return Concluded { step, ending: None, is_forgiven: false, event };
+            return ReportOutcome { step, ending: None, is_forgiven: false, event };
         };
         // The sealed code is kept until a report ends the send. After that another provider may
         // have been tried, so the current delivery status says nothing about the money.
         let is_first_end = before.sealed_code.is_some();
         let ending = match charge {
-            _ if otp.world.mode.is_test() => None,
+            _ if otp.project_mode.mode.is_test() => None,
             Charge::Channel(channel) if is_first_end => {
-                Some(Ending::Settle(Settlement::Capture(self.prices.of(channel))))
+                Some(MoneyOutcome::Settle(Settlement::Capture(self.prices.of(channel))))
             }
-            Charge::Nothing if is_first_end => Some(Ending::Settle(Settlement::Release)),
+            Charge::Nothing if is_first_end => Some(MoneyOutcome::Settle(Settlement::Release)),
             Charge::Nothing if before.delivery.charge() != Some(Charge::Nothing) => {
-                Some(Ending::Refund)
+                Some(MoneyOutcome::Refund)
             }
             Charge::Channel(_) | Charge::Nothing => None,
         };
-        let is_forgiven = charge == Charge::Nothing && otp.delivery.reach() == Reach::Refused;
-        Concluded { step, ending, is_forgiven, event }
+        let is_forgiven =
+            charge == Charge::Nothing && otp.delivery.reach() == FailureReach::Refused;
+        ReportOutcome { step, ending, is_forgiven, event }
     }
 }
 
-impl Ending {
+impl MoneyOutcome {
     /// Applies the [`Wallet`] rule of this ending: `hold` is the open hold of the send, `capture` its charge,
     /// and `refunded` tells whether the charge was returned.
     ///
@@ -78,7 +79,7 @@ impl Ending {
         (hold, capture, refunded): (Option<OpenHold>, Option<LedgerEntry>, bool),
         entries: [EntryId; 2],
         now: Timestamp,
-    ) -> Result<Movement<()>, Impossible> {
+    ) -> Result<Movement<()>, ImpossibleBalance> {
         match self {
             Self::Settle(settlement) => {
                 wallet.settle(hold, settlement, entries, now).map(Movement::untold)

@@ -1,4 +1,4 @@
-use crate::{Admission, Rule, Standing};
+use crate::{AttemptAdmission, FailureCounter, LockoutRule};
 use dwar_kernel::{Digest, OperatorId, Purpose, Timestamp, Vault};
 use std::net::{IpAddr, Ipv6Addr};
 use uuid::Uuid;
@@ -33,11 +33,11 @@ impl Network {
 
 /// Identifies one count of failures: operator, subject and rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Count {
+pub struct FailureKey {
     /// The operator concerned; for an unknown name an id that no operator has.
     pub operator: OperatorId,
     pub subject: Digest,
-    pub rule: Rule,
+    pub rule: LockoutRule,
 }
 
 /// Subject of the count per name, over all networks; sorts first among an operator's counts.
@@ -52,7 +52,7 @@ const NOBODYS: Digest = Digest([2; 32]);
 /// It counts as a failure when it begins, and is taken back if it succeeds. So concurrent attempts
 /// are not judged more often than attempts one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt(Vec<Count>);
+pub struct Attempt(Vec<FailureKey>);
 
 impl Attempt {
     /// An attempt with the password of an operator. A known browser has a count of its own; any other attempt
@@ -60,15 +60,15 @@ impl Attempt {
     pub fn with_password(operator: OperatorId, origin: Origin, vault: &dyn Vault) -> Self {
         match origin {
             Origin::Browser(browser) => {
-                Self(vec![Count { operator, subject: browser, rule: Rule::Lock }])
+                Self(vec![FailureKey { operator, subject: browser, rule: LockoutRule::Lock }])
             }
             Origin::Network(network) => {
                 let (id, network) = (operator.uuid(), network.text());
                 let parts = [id.as_bytes().as_slice(), network.as_bytes()];
                 let subject = vault.digest(Purpose::OperatorOrigin, &parts);
                 Self(vec![
-                    Count { operator, subject: NAME, rule: Rule::Pace },
-                    Count { operator, subject, rule: Rule::Lock },
+                    FailureKey { operator, subject: NAME, rule: LockoutRule::Pace },
+                    FailureKey { operator, subject, rule: LockoutRule::Lock },
                 ])
             }
         }
@@ -83,8 +83,8 @@ impl Attempt {
         let of_name = vault.digest(Purpose::OperatorName, &[name.as_bytes()]);
         let of_both = vault.digest(Purpose::OperatorOrigin, &[name.as_bytes(), network.as_bytes()]);
         let mut counts = vec![
-            Count { operator: nobody(&of_name), subject: NAME, rule: Rule::Pace },
-            Count { operator: nobody(&of_both), subject: NOBODYS, rule: Rule::Lock },
+            FailureKey { operator: nobody(&of_name), subject: NAME, rule: LockoutRule::Pace },
+            FailureKey { operator: nobody(&of_both), subject: NOBODYS, rule: LockoutRule::Lock },
         ];
         counts.sort_unstable();
         Self(counts)
@@ -93,7 +93,7 @@ impl Attempt {
     /// An attempt with a code of an authenticator app, after the right password, from an unknown browser.
     /// There are few codes, so their lock applies to all origins together.
     pub fn with_code(operator: OperatorId) -> Self {
-        Self(vec![Count { operator, subject: CODES, rule: Rule::Lock }])
+        Self(vec![FailureKey { operator, subject: CODES, rule: LockoutRule::Lock }])
     }
 
     /// Both attempts as one, which affects the counts of both.
@@ -105,39 +105,39 @@ impl Attempt {
     }
 
     /// The affected counts, in the order in which stores lock them.
-    pub fn counts(&self) -> &[Count] {
+    pub fn counts(&self) -> &[FailureKey] {
         &self.0
     }
 
-    /// Begins the attempt; `standing` loads the state of each count. Returns the admission and the counts to
+    /// Begins the attempt; `counter` loads the state of each count. Returns the admission and the counts to
     /// save: none if the attempt is refused. Counts after the one that refuses are not loaded.
     ///
     /// # Errors
-    /// Those of `standing`.
+    /// Those of `counter`.
     pub fn admit<E>(
         &self,
         now: Timestamp,
-        mut standing: impl FnMut(Count) -> Result<Standing, E>,
-    ) -> Result<(Admission, Vec<(Count, Standing)>), E> {
+        mut counter: impl FnMut(FailureKey) -> Result<FailureCounter, E>,
+    ) -> Result<(AttemptAdmission, Vec<(FailureKey, FailureCounter)>), E> {
         let mut counted = Vec::with_capacity(self.0.len());
         for count in &self.0 {
-            let mut after = standing(*count)?;
-            if let Admission::Locked(until) = after.admit(count.rule, now) {
-                return Ok((Admission::Locked(until), Vec::new()));
+            let mut after = counter(*count)?;
+            if let AttemptAdmission::Locked(until) = after.admit(count.rule, now) {
+                return Ok((AttemptAdmission::Locked(until), Vec::new()));
             }
             counted.push((*count, after));
         }
-        Ok((Admission::Admitted, counted))
+        Ok((AttemptAdmission::Admitted, counted))
     }
 }
 
-impl Count {
+impl FailureKey {
     /// Subject of the counts per name, over all networks.
     pub const NAME: Digest = NAME;
 
     /// The count that a store keeps under this operator and subject.
     pub fn stored(operator: OperatorId, subject: Digest) -> Self {
-        let rule = if subject == NAME { Rule::Pace } else { Rule::Lock };
+        let rule = if subject == NAME { LockoutRule::Pace } else { LockoutRule::Lock };
         Self { operator, subject, rule }
     }
 
@@ -146,12 +146,12 @@ impl Count {
         self.subject == NAME
     }
 
-    /// The count after a successful attempt. Under [`Rule::Lock`] failures in a row are forgotten (`None`).
-    /// Under [`Rule::Pace`] only this attempt is taken back, so that the bound holds however often the
+    /// The count after a successful attempt. Under [`LockoutRule::Lock`] failures in a row are forgotten (`None`).
+    /// Under [`LockoutRule::Pace`] only this attempt is taken back, so that the bound holds however often the
     /// operator signs in.
-    pub fn after_success(self, mut standing: Standing) -> Option<Standing> {
-        standing.withdraw();
-        (self.rule == Rule::Pace).then_some(standing)
+    pub fn after_success(self, mut counter: FailureCounter) -> Option<FailureCounter> {
+        counter.withdraw();
+        (self.rule == LockoutRule::Pace).then_some(counter)
     }
 }
 

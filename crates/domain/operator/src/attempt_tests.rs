@@ -25,22 +25,22 @@ fn browser(number: u8) -> Attempt {
 }
 
 #[derive(Default)]
-struct Counts(BTreeMap<Count, Standing>);
+struct Counts(BTreeMap<FailureKey, FailureCounter>);
 
 impl Counts {
-    fn admit(&mut self, attempt: &Attempt, now: Timestamp) -> Admission {
-        let standing = |count| {
-            Ok::<_, Infallible>(self.0.get(&count).copied().unwrap_or(Standing::fresh(now)))
+    fn admit(&mut self, attempt: &Attempt, now: Timestamp) -> AttemptAdmission {
+        let counter = |count| {
+            Ok::<_, Infallible>(self.0.get(&count).copied().unwrap_or(FailureCounter::fresh(now)))
         };
-        let (admission, counted) = attempt.admit(now, standing).unwrap();
+        let (admission, counted) = attempt.admit(now, counter).unwrap();
         self.0.extend(counted);
         admission
     }
 
     fn succeed(&mut self, attempt: &Attempt) {
         for count in attempt.counts() {
-            if let Some(standing) = self.0.remove(count) {
-                self.0.extend(count.after_success(standing).map(|left| (*count, left)));
+            if let Some(counter) = self.0.remove(count) {
+                self.0.extend(count.after_success(counter).map(|left| (*count, left)));
             }
         }
     }
@@ -65,11 +65,11 @@ fn a_network_is_an_address_or_the_first_half_of_one() {
 fn five_failures_lock_the_name_and_the_network_together() {
     let mut counts = Counts::default();
     for _ in 0..5 {
-        assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), Admission::Admitted);
+        assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), AttemptAdmission::Admitted);
     }
-    assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), Admission::Locked(at(30)));
+    assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), AttemptAdmission::Locked(at(30)));
     for other in [from("192.0.2.2"), browser(1)] {
-        assert_eq!(counts.admit(&other, at(0)), Admission::Admitted);
+        assert_eq!(counts.admit(&other, at(0)), AttemptAdmission::Admitted);
     }
 }
 
@@ -80,8 +80,10 @@ fn however_many_networks_take_part_a_name_takes_a_bounded_number_of_guesses_a_da
         let address = Network::of(Some(IpAddr::V4(number.into())));
         let attempt = Attempt::with_password(asha(), Origin::Network(address), &Sums);
         match counts.admit(&attempt, at(second)) {
-            Admission::Admitted => admitted += 1,
-            Admission::Locked(until) => second = (until - at(0)).num_seconds().unsigned_abs(),
+            AttemptAdmission::Admitted => admitted += 1,
+            AttemptAdmission::Locked(until) => {
+                second = (until - at(0)).num_seconds().unsigned_abs()
+            }
         }
         // The owner signs in now and then, which gives an attacker no more attempts.
         if number % 500 == 0 {
@@ -92,8 +94,8 @@ fn however_many_networks_take_part_a_name_takes_a_bounded_number_of_guesses_a_da
             break;
         }
     }
-    assert!((2_400..=Rule::MOST_A_DAY).contains(&admitted), "{admitted}");
-    assert!(counts.0.len() as u64 <= Rule::MOST_A_DAY + 1, "{} rows", counts.0.len());
+    assert!((2_400..=LockoutRule::MOST_A_DAY).contains(&admitted), "{admitted}");
+    assert!(counts.0.len() as u64 <= LockoutRule::MOST_A_DAY + 1, "{} rows", counts.0.len());
 }
 
 #[test]
@@ -103,23 +105,23 @@ fn a_known_browser_has_a_count_of_its_own() {
         let network = Network::of(Some(IpAddr::V4(number.into())));
         counts.admit(&Attempt::with_password(asha(), Origin::Network(network), &Sums), at(0));
     }
-    assert!(matches!(counts.admit(&from("198.51.100.1"), at(0)), Admission::Locked(_)));
+    assert!(matches!(counts.admit(&from("198.51.100.1"), at(0)), AttemptAdmission::Locked(_)));
     for _ in 0..5 {
-        assert_eq!(counts.admit(&browser(1), at(0)), Admission::Admitted);
+        assert_eq!(counts.admit(&browser(1), at(0)), AttemptAdmission::Admitted);
     }
-    assert_eq!(counts.admit(&browser(1), at(0)), Admission::Locked(at(30)));
-    assert_eq!(counts.admit(&browser(2), at(0)), Admission::Admitted);
+    assert_eq!(counts.admit(&browser(1), at(0)), AttemptAdmission::Locked(at(30)));
+    assert_eq!(counts.admit(&browser(2), at(0)), AttemptAdmission::Admitted);
 }
 
 #[test]
 fn codes_are_locked_wherever_they_come_from_but_in_a_known_browser() {
     let (mut counts, codes) = (Counts::default(), Attempt::with_code(asha()));
     for _ in 0..5 {
-        assert_eq!(counts.admit(&codes, at(0)), Admission::Admitted);
+        assert_eq!(counts.admit(&codes, at(0)), AttemptAdmission::Admitted);
     }
-    assert_eq!(counts.admit(&codes, at(0)), Admission::Locked(at(30)));
-    assert_eq!(counts.admit(&browser(1), at(0)), Admission::Admitted);
-    assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), Admission::Admitted);
+    assert_eq!(counts.admit(&codes, at(0)), AttemptAdmission::Locked(at(30)));
+    assert_eq!(counts.admit(&browser(1), at(0)), AttemptAdmission::Admitted);
+    assert_eq!(counts.admit(&from("192.0.2.1"), at(0)), AttemptAdmission::Admitted);
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn a_success_forgets_what_locks_and_gives_the_pace_one_back() {
     }
     counts.succeed(&attempt);
     let left: Vec<_> = counts.0.iter().map(|(count, left)| (count.rule, left.failures)).collect();
-    assert_eq!(left, [(Rule::Pace, 3)]);
+    assert_eq!(left, [(LockoutRule::Pace, 3)]);
 }
 
 /// An attempt refused by the name leaves no row for its network.
@@ -151,11 +153,11 @@ fn a_name_that_nobody_has_is_counted_as_one_that_somebody_has_in_bounded_room() 
     let nobody = |name: &str, network| Attempt::of_nobody(name, network, &Sums);
     assert_eq!(nobody(" Ravi ", home), nobody("ravi", home));
     for _ in 0..5 {
-        assert_eq!(counts.admit(&nobody("ravi", home), at(0)), Admission::Admitted);
+        assert_eq!(counts.admit(&nobody("ravi", home), at(0)), AttemptAdmission::Admitted);
     }
-    assert_eq!(counts.admit(&nobody("ravi", home), at(0)), Admission::Locked(at(30)));
+    assert_eq!(counts.admit(&nobody("ravi", home), at(0)), AttemptAdmission::Locked(at(30)));
     let elsewhere = nobody("ravi", network("192.0.2.2"));
-    assert_eq!(counts.admit(&elsewhere, at(0)), Admission::Admitted);
+    assert_eq!(counts.admit(&elsewhere, at(0)), AttemptAdmission::Admitted);
     let (mut ids, mut versions) = (BTreeSet::new(), BTreeSet::new());
     for number in 0..200_000 {
         for count in nobody(&format!("nobody {number}"), home).counts() {
@@ -170,5 +172,5 @@ fn a_name_that_nobody_has_is_counted_as_one_that_somebody_has_in_bounded_room() 
 fn counts_are_locked_in_one_order() {
     let all = from("192.0.2.1").and(Attempt::with_code(asha())).and(browser(7));
     assert!(all.counts().is_sorted());
-    assert_eq!(from("192.0.2.1").counts()[0].rule, Rule::Pace, "the name refuses first");
+    assert_eq!(from("192.0.2.1").counts()[0].rule, LockoutRule::Pace, "the name refuses first");
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The access that a command requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum RequiredAccess {
     /// None: the answer contains only what the caller may see.
     Any,
     /// A signed-in operator: the command concerns the operator's own account.
@@ -20,7 +20,7 @@ pub enum Need {
 /// What a command creates, or reactivates, that works by itself: it keeps working after the token
 /// that created it has expired, or the operator was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Makes {
+pub enum CreatedCredential {
     Nothing,
     Key,
     /// An address that another login system calls to have its codes delivered, with its secret.
@@ -42,32 +42,32 @@ macro_rules! commands {
 
         impl Command {
             /// The access that the command requires of its caller.
-            pub const fn needs(self) -> Need {
+            pub const fn needs(self) -> RequiredAccess {
                 match self { $(Self::$variant => $need,)+ }
             }
 
             /// What the command creates that works by itself. A token may give commands other than
-            /// [`Makes::Nothing`] only if it may delegate: then a thief of any other token keeps
+            /// [`CreatedCredential::Nothing`] only if it may delegate: then a thief of any other token keeps
             /// nothing after it expires.
-            pub const fn makes(self) -> Makes {
-                match self { $(Self::$variant => Makes::$made,)+ }
+            pub const fn makes(self) -> CreatedCredential {
+                match self { $(Self::$variant => CreatedCredential::$made,)+ }
             }
         }
     };
 }
 
-const fn see(area: Area) -> Need {
-    Need::Project(Permission::See(area))
+const fn see(area: Area) -> RequiredAccess {
+    RequiredAccess::Project(Permission::See(area))
 }
 
-const fn change(area: Area) -> Need {
-    Need::Project(Permission::Change(area))
+const fn change(area: Area) -> RequiredAccess {
+    RequiredAccess::Project(Permission::Change(area))
 }
 
 commands! {
     /// The projects that the caller may see.
-    ListProjects = "list_projects", Need::Any, makes Nothing;
-    CreateProject = "create_project", Need::Installation, makes Key;
+    ListProjects = "list_projects", RequiredAccess::Any, makes Nothing;
+    CreateProject = "create_project", RequiredAccess::Installation, makes Key;
     ShowProject = "show_project", see(Area::Settings), makes Nothing;
     /// Changes switches, texts and providers of a project.
     ChangeProject = "change_project", change(Area::Settings), makes Nothing;
@@ -86,21 +86,21 @@ commands! {
     SearchRequests = "search_requests", see(Area::Activity), makes Nothing;
     /// Why codes did or did not arrive at the number of a request.
     ShowRequest = "show_request", see(Area::Activity), makes Nothing;
-    UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask), makes Nothing;
+    UnmaskRequest = "unmask_request", RequiredAccess::Project(Permission::Unmask), makes Nothing;
     ListKeys = "list_keys", see(Area::Keys), makes Nothing;
     RegenerateKey = "regenerate_key", change(Area::Keys), makes Key;
     ShowWallet = "show_wallet", see(Area::Money), makes Nothing;
     CreditWallet = "credit_wallet", change(Area::Money), makes Nothing;
     RefundSend = "refund_send", change(Area::Money), makes Nothing;
     AdjustWallet = "adjust_wallet", change(Area::Money), makes Nothing;
-    ProveWallets = "prove_wallets", Need::Installation, makes Nothing;
+    ProveWallets = "prove_wallets", RequiredAccess::Installation, makes Nothing;
     ListWalletEntries = "list_wallet_entries", see(Area::Money), makes Nothing;
     /// The ledger entries as CSV.
     DownloadStatement = "download_statement", see(Area::Money), makes Nothing;
     ShowWalletProof = "show_wallet_proof", see(Area::Money), makes Nothing;
     BeginWalletProof = "begin_wallet_proof", change(Area::Money), makes Nothing;
     /// Exports months of ledgers to a folder of the machine, and removes them from the database.
-    CloseMonths = "close_months", Need::Machine, makes Nothing;
+    CloseMonths = "close_months", RequiredAccess::Machine, makes Nothing;
     ListWebhooks = "list_webhooks", see(Area::Settings), makes Nothing;
     AddWebhook = "add_webhook", change(Area::Keys), makes Webhook;
     RotateWebhookSecret = "rotate_webhook_secret", change(Area::Keys), makes Webhook;
@@ -128,37 +128,37 @@ commands! {
     EndSession = "end_session", change(Area::Identities), makes Nothing;
     /// Goes through the whole flow in test mode.
     Play = "play", change(Area::Playground), makes Nothing;
-    ListOperators = "list_operators", Need::Team, makes Nothing;
-    InviteOperator = "invite_operator", Need::Team, makes Operator;
+    ListOperators = "list_operators", RequiredAccess::Team, makes Nothing;
+    InviteOperator = "invite_operator", RequiredAccess::Team, makes Operator;
     /// Another link for an operator who was invited and has not signed in yet.
-    RenewInvitation = "renew_invitation", Need::Team, makes Operator;
-    ChangeOperator = "change_operator", Need::Team, makes Operator;
+    RenewInvitation = "renew_invitation", RequiredAccess::Team, makes Operator;
+    ChangeOperator = "change_operator", RequiredAccess::Team, makes Operator;
     /// Removes password, second factor and passkeys of an operator. Command line only: with it, an
     /// operator could take over the account of any other.
-    ResetOperator = "reset_operator", Need::Machine, makes Operator;
+    ResetOperator = "reset_operator", RequiredAccess::Machine, makes Operator;
     /// Clears the failed sign-ins of an operator who is locked out or slowed.
-    UnlockOperator = "unlock_operator", Need::Team, makes Nothing;
-    RemoveOperator = "remove_operator", Need::Team, makes Operator;
-    ListTokens = "list_tokens", Need::Installation, makes Nothing;
-    MakeToken = "make_token", Need::Installation, makes Token;
-    RevokeToken = "revoke_token", Need::Installation, makes Nothing;
-    ListAudit = "list_audit", Need::Installation, makes Nothing;
+    UnlockOperator = "unlock_operator", RequiredAccess::Team, makes Nothing;
+    RemoveOperator = "remove_operator", RequiredAccess::Team, makes Operator;
+    ListTokens = "list_tokens", RequiredAccess::Installation, makes Nothing;
+    MakeToken = "make_token", RequiredAccess::Installation, makes Token;
+    RevokeToken = "revoke_token", RequiredAccess::Installation, makes Nothing;
+    ListAudit = "list_audit", RequiredAccess::Installation, makes Nothing;
     /// The log as one JSON object per line.
-    ExportAudit = "export_audit", Need::Installation, makes Nothing;
+    ExportAudit = "export_audit", RequiredAccess::Installation, makes Nothing;
     ListProjectAudit = "list_project_audit", see(Area::Team), makes Nothing;
     /// The log as one JSON object per line.
     ExportProjectAudit = "export_project_audit", see(Area::Team), makes Nothing;
-    ListSigningKeys = "list_signing_keys", Need::Installation, makes Nothing;
-    RotateSigningKey = "rotate_signing_key", Need::Installation, makes Nothing;
-    ShowOperations = "show_operations", Need::Installation, makes Nothing;
+    ListSigningKeys = "list_signing_keys", RequiredAccess::Installation, makes Nothing;
+    RotateSigningKey = "rotate_signing_key", RequiredAccess::Installation, makes Nothing;
+    ShowOperations = "show_operations", RequiredAccess::Installation, makes Nothing;
     /// The open alerts.
-    ListAlerts = "list_alerts", Need::Installation, makes Nothing;
+    ListAlerts = "list_alerts", RequiredAccess::Installation, makes Nothing;
     ListProjectAlerts = "list_project_alerts", see(Area::Overview), makes Nothing;
 }
 
 /// Whether a command is allowed, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AccessDecision {
     Allowed,
     /// The project exists, but the caller may not see it.
     Unknown,
@@ -170,24 +170,24 @@ pub enum Verdict {
 
 impl Command {
     /// Whether a caller with this access may give the command, for `project` if the command concerns one.
-    pub fn judge(self, access: &Access, project: Option<ProjectId>) -> Verdict {
+    pub fn judge(self, access: &Access, project: Option<ProjectId>) -> AccessDecision {
         let allowed = match (self.needs(), project) {
-            (Need::Any | Need::Own, _) => true,
-            (Need::Team, _) => access.sees_a_team(),
-            (Need::Installation, _) => access.may_installation(),
-            (Need::Machine, _) => false,
-            (Need::Project(_), Some(project)) if !access.knows(project) => {
-                return Verdict::Unknown;
+            (RequiredAccess::Any | RequiredAccess::Own, _) => true,
+            (RequiredAccess::Team, _) => access.sees_a_team(),
+            (RequiredAccess::Installation, _) => access.may_installation(),
+            (RequiredAccess::Machine, _) => false,
+            (RequiredAccess::Project(_), Some(project)) if !access.knows(project) => {
+                return AccessDecision::Unknown;
             }
-            (Need::Project(permission), Some(project)) => access.may(project, permission),
-            (Need::Project(_), None) => access.may_installation(),
+            (RequiredAccess::Project(permission), Some(project)) => access.may(project, permission),
+            (RequiredAccess::Project(_), None) => access.may_installation(),
         };
-        if allowed { Verdict::Allowed } else { Verdict::Forbidden }
+        if allowed { AccessDecision::Allowed } else { AccessDecision::Forbidden }
     }
 }
 
 /// The form in the document of the admin API: `see keys`, `change money`, `installation`.
-impl fmt::Display for Need {
+impl fmt::Display for RequiredAccess {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Any => out.write_str("any"),
@@ -219,17 +219,27 @@ mod tests {
                 let own = command.judge(&access, Some(project(1)));
                 let other = command.judge(&access, Some(project(2)));
                 match command.needs() {
-                    Need::Project(permission) => {
+                    RequiredAccess::Project(permission) => {
                         let wanted = if role.may(permission) {
-                            Verdict::Allowed
+                            AccessDecision::Allowed
                         } else {
-                            Verdict::Forbidden
+                            AccessDecision::Forbidden
                         };
-                        assert_eq!((own, other), (wanted, Verdict::Unknown), "{command} {role}");
+                        assert_eq!(
+                            (own, other),
+                            (wanted, AccessDecision::Unknown),
+                            "{command} {role}"
+                        );
                     }
-                    Need::Installation | Need::Machine => assert_eq!(own, Verdict::Forbidden),
-                    Need::Team => assert_eq!(own == Verdict::Allowed, role == Role::Owner),
-                    Need::Any | Need::Own => assert_eq!(own, Verdict::Allowed),
+                    RequiredAccess::Installation | RequiredAccess::Machine => {
+                        assert_eq!(own, AccessDecision::Forbidden)
+                    }
+                    RequiredAccess::Team => {
+                        assert_eq!(own == AccessDecision::Allowed, role == Role::Owner)
+                    }
+                    RequiredAccess::Any | RequiredAccess::Own => {
+                        assert_eq!(own, AccessDecision::Allowed)
+                    }
                 }
             }
         }
@@ -239,7 +249,11 @@ mod tests {
     fn an_owner_of_the_installation_gives_all_but_those_of_the_machine() {
         for command in Command::ALL {
             let verdict = command.judge(&Access::everything(), Some(project(1)));
-            assert_eq!(verdict == Verdict::Allowed, command.needs() != Need::Machine, "{command}");
+            assert_eq!(
+                verdict == AccessDecision::Allowed,
+                command.needs() != RequiredAccess::Machine,
+                "{command}"
+            );
         }
     }
 
@@ -249,9 +263,9 @@ mod tests {
             let made = command.makes();
             for role in Role::ALL {
                 let access = Access::one(project(1), role);
-                let may = command.judge(&access, Some(project(1))) == Verdict::Allowed;
+                let may = command.judge(&access, Some(project(1))) == AccessDecision::Allowed;
                 assert!(
-                    made == Makes::Nothing || !may || role == Role::Owner,
+                    made == CreatedCredential::Nothing || !may || role == Role::Owner,
                     "{role} makes {made:?} by {command}"
                 );
             }

@@ -2,12 +2,12 @@ use std::fmt::{Display, Write};
 
 /// Content of an audit entry, as a JSON object: names and values in order.
 ///
-/// Text written by people goes in by [`Facts::text`], which masks phone numbers. No function takes a secret
+/// Text written by people goes in by [`AuditDetails::text`], which masks phone numbers. No function takes a secret
 /// type, so a secret can get in only by mistake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts(Vec<(&'static str, String)>);
+pub struct AuditDetails(Vec<(&'static str, String)>);
 
-impl Facts {
+impl AuditDetails {
     /// An empty object, to which facts are added.
     pub const fn new() -> Self {
         Self(Vec::new())
@@ -19,7 +19,7 @@ impl Facts {
         self.with(name, quoted(&masked(value)))
     }
 
-    /// Like [`Facts::text`], or null if `value` is `None`.
+    /// Like [`AuditDetails::text`], or null if `value` is `None`.
     #[must_use]
     pub fn maybe(self, name: &'static str, value: Option<&str>) -> Self {
         match value {
@@ -40,7 +40,7 @@ impl Facts {
         self.with(name, value.into().to_string())
     }
 
-    /// Like [`Facts::number`], or null if `value` is `None`.
+    /// Like [`AuditDetails::number`], or null if `value` is `None`.
     #[must_use]
     pub fn maybe_number(self, name: &'static str, value: Option<impl Into<i64>>) -> Self {
         match value {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn facts_are_one_json_object() {
-        let facts = Facts::new()
+        let facts = AuditDetails::new()
             .text("name", "Chai \"&\" \\Co\n\u{1}")
             .word("role", "owner")
             .number("paise", -5)
@@ -193,13 +193,13 @@ mod tests {
             facts.to_json(),
             r#"{"name":"Chai \"&\" \\Co\u000a\u0001","role":"owner","paise":-5,"on":true,"brand":null,"price":null,"sms":["msg91","gup\"shup"],"whatsapp":null}"#
         );
-        assert_eq!(Facts::new().to_json(), "{}");
+        assert_eq!(AuditDetails::new().to_json(), "{}");
     }
 
     #[test]
     fn only_what_differs_is_told() {
-        let of = |name: &str, on| Facts::new().text("name", name).flag("on", on);
-        let (before, after) = Facts::difference(&of("a", true), &of("b", true));
+        let of = |name: &str, on| AuditDetails::new().text("name", name).flag("on", on);
+        let (before, after) = AuditDetails::difference(&of("a", true), &of("b", true));
         assert_eq!((before.to_json().as_str(), after.to_json().as_str()), {
             (r#"{"name":"a"}"#, r#"{"name":"b"}"#)
         });
@@ -226,6 +226,9 @@ mod tests {
         ] {
             assert_eq!(masked(text), shown, "{text}");
         }
-        assert_eq!(Facts::new().text("why", "9876543210").to_json(), r#"{"why":"98••••3210"}"#);
+        assert_eq!(
+            AuditDetails::new().text("why", "9876543210").to_json(),
+            r#"{"why":"98••••3210"}"#
+        );
     }
 }

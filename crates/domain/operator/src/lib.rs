@@ -20,10 +20,10 @@ mod access;
 mod attempt;
 mod audit;
 mod browser;
-mod by;
 mod client;
 mod command;
 mod facts;
+mod failure_counter;
 mod link;
 mod lockout;
 mod name;
@@ -32,11 +32,11 @@ mod passkey;
 mod password;
 mod pending;
 mod ports;
+mod requester;
 mod role;
 mod searches;
 mod secrets;
 mod session;
-mod standing;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -44,17 +44,17 @@ mod token;
 mod totp;
 
 pub use access::{Access, MalformedAccess};
-pub use attempt::{Attempt, Count, Network, Origin};
+pub use attempt::{Attempt, FailureKey, Network, Origin};
 pub use audit::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, InvalidActor};
 pub use browser::BrowserToken;
-pub use by::By;
 pub use client::{Client, Device, MalformedDevice};
-pub use command::{Command, Makes, Need, Verdict};
-pub use facts::{Facts, masked};
-pub use link::{Link, LinkKind};
+pub use command::{AccessDecision, Command, CreatedCredential, RequiredAccess};
+pub use facts::{AuditDetails, masked};
+pub use failure_counter::{AttemptAdmission, FailureCounter, LockoutRule};
+pub use link::{LinkKind, OneTimeLink};
 pub use lockout::Lockout;
 pub use name::{InvalidName, OperatorName};
-pub use operator::{Operator, OperatorChange, Proof, ProvenStep};
+pub use operator::{Operator, OperatorChange, ProvenStep, SignInProof};
 pub use passkey::{
     Challenge, NoPasskey, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, PasskeyMade,
     PasskeySigned, PasskeySite, PasskeyStore, PasskeyUsed, PasskeyVerifier,
@@ -70,10 +70,10 @@ pub use ports::{
 pub use ports::{
     MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockPasswordHasher, MockSearchStore,
 };
+pub use requester::Requester;
 pub use role::{Area, Permission, Role};
 pub use searches::{PhoneSearch, SearchAdmission, SearchAllowance, SearchQuota, Searches};
-pub use secrets::{AdminSecret, LinkSecret, MalformedSecret, SessionToken};
+pub use secrets::{AdminSecret, LinkSecret, MalformedOperatorSecret, SessionToken};
 pub use session::OperatorSession;
-pub use standing::{Admission, Rule, Standing};
 pub use token::AdminToken;
 pub use totp::{MalformedTotpSecret, Totp, TotpCode, TotpSecret};

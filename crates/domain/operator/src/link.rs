@@ -13,7 +13,7 @@ words! {
 
 /// A link that works once. Its secret is in the fragment of the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct OneTimeLink {
     pub digest: Digest,
     pub operator: OperatorId,
     pub kind: LinkKind,
@@ -22,7 +22,7 @@ pub struct Link {
     pub expires_at: Timestamp,
 }
 
-impl Link {
+impl OneTimeLink {
     /// Validity of an invitation or reset: three days.
     pub const INVITE: Duration = Duration::from_secs(72 * 3_600);
     /// Validity of the link of a first start: one hour.

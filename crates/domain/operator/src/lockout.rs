@@ -1,4 +1,4 @@
-use crate::{Admission, Count, Standing};
+use crate::{AttemptAdmission, FailureCounter, FailureKey};
 use dwar_kernel::{OperatorId, Timestamp};
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ pub struct Lockout {
 impl Lockout {
     /// The lockouts of all operators at `now`, computed from the counts of a store.
     pub fn of(
-        counts: impl IntoIterator<Item = (Count, Standing)>,
+        counts: impl IntoIterator<Item = (FailureKey, FailureCounter)>,
         now: Timestamp,
     ) -> BTreeMap<OperatorId, Self> {
         let mut all: BTreeMap<OperatorId, Self> = BTreeMap::new();
-        for (count, mut standing) in counts {
-            let Admission::Locked(until) = standing.admit(count.rule, now) else { continue };
+        for (count, mut counter) in counts {
+            let AttemptAdmission::Locked(until) = counter.admit(count.rule, now) else { continue };
             let lockout = all.entry(count.operator).or_default();
             if count.is_of_name() {
                 lockout.slowed_until = Some(until);
@@ -54,14 +54,14 @@ mod tests {
     }
 
     /// The counts that a store keeps after `each` failures from each of `networks` networks.
-    fn failed(number: u32, networks: u32, each: u32) -> BTreeMap<Count, Standing> {
+    fn failed(number: u32, networks: u32, each: u32) -> BTreeMap<FailureKey, FailureCounter> {
         let mut kept = BTreeMap::new();
         for network in 0..networks {
             let network = Network::of(Some(std::net::Ipv4Addr::from(network).into()));
             let attempt = Attempt::with_password(operator(number), Origin::Network(network), &Sums);
             for _ in 0..each {
                 let known = |count| {
-                    let fresh = Standing::fresh(at(0));
+                    let fresh = FailureCounter::fresh(at(0));
                     Ok::<_, ()>(kept.get(&count).copied().unwrap_or(fresh))
                 };
                 let (_, counted) = attempt.admit(at(0), known).unwrap();

@@ -17,7 +17,7 @@ pub struct Operator {
 
 /// What an operator proved in order to sign in, checked before the step that signs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct SignInProof {
     pub password: PasswordHash,
     /// The matching code, if the operator has a second factor.
     pub step: Option<ProvenStep>,
@@ -45,7 +45,7 @@ pub enum OperatorChange {
 impl Operator {
     /// Signs in if the proof still holds: the password is the one that was checked, no code was used since
     /// the sign-in began, and the time step of this code was never used. `false` changes nothing.
-    pub fn sign_in(&mut self, proof: &Proof, now: Timestamp) -> bool {
+    pub fn sign_in(&mut self, proof: &SignInProof, now: Timestamp) -> bool {
         if self.password.as_ref() != Some(&proof.password) {
             return false;
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Link, LinkKind};
+use crate::{LinkKind, OneTimeLink};
 use dwar_kernel::{Digest, Sealed};
 use std::time::Duration;
 
@@ -35,8 +35,9 @@ fn after(after: u64, step: Option<u64>) -> Option<ProvenStep> {
 
 #[test]
 fn a_proof_must_hold_at_the_moment_of_signing_in() {
-    let proof = |password: &str, step| Proof { password: hash(password), step: after(7, step) };
-    let later = Proof { password: hash("right"), step: after(6, Some(8)) };
+    let proof =
+        |password: &str, step| SignInProof { password: hash(password), step: after(7, step) };
+    let later = SignInProof { password: hash("right"), step: after(6, Some(8)) };
     let no_password = Operator { password: None, ..asha() };
     for (before, proof, let_in) in [
         (asha(), proof("right", None), true),
@@ -62,7 +63,7 @@ fn a_proof_must_hold_at_the_moment_of_signing_in() {
 #[test]
 fn a_code_works_once() {
     let (mut operator, proof) =
-        (with_totp(), Proof { password: hash("right"), step: after(7, Some(8)) });
+        (with_totp(), SignInProof { password: hash("right"), step: after(7, Some(8)) });
     assert!(operator.sign_in(&proof, now()));
     assert!(!operator.sign_in(&proof, now()));
 }
@@ -76,14 +77,14 @@ fn a_reset_takes_away_all_that_lets_in_and_nothing_else() {
 
 #[test]
 fn a_link_lets_its_operator_in_as_it_says() {
-    let link = |kind| Link {
+    let link = |kind| OneTimeLink {
         digest: Digest([1; 32]),
         operator: asha().id,
         kind,
         made_at: now(),
-        expires_at: now() + Link::INVITE,
+        expires_at: now() + OneTimeLink::INVITE,
     };
-    let last = now() + Link::INVITE - MS;
+    let last = now() + OneTimeLink::INVITE - MS;
     let chosen = || Some(hash("chosen"));
     for (kind, password, at, works) in [
         (LinkKind::Password, chosen(), last, true),

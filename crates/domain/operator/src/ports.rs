@@ -1,7 +1,7 @@
 use crate::{
-    AdminToken, Admission, Attempt, AuditCursor, AuditEntry, AuditFilter, Count, Link, Operator,
-    OperatorChange, OperatorName, OperatorSession, Origin, Password, PasswordHash, PhoneSearch,
-    Proof, SearchAdmission, Standing,
+    AdminToken, Attempt, AttemptAdmission, AuditCursor, AuditEntry, AuditFilter, FailureCounter,
+    FailureKey, OneTimeLink, Operator, OperatorChange, OperatorName, OperatorSession, Origin,
+    Password, PasswordHash, PhoneSearch, SearchAdmission, SignInProof,
 };
 use async_trait::async_trait;
 use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
@@ -13,11 +13,12 @@ use std::net::IpAddr;
 pub trait OperatorStore: Send + Sync {
     /// Stores an operator with a sign-in link; `false` if the name is taken, ignoring case. Of any number of
     /// concurrent calls with the same name exactly one MUST return `true`.
-    async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
+    async fn invite(&self, operator: Operator, link: OneTimeLink) -> Result<bool, StoreError>;
 
     /// Like [`OperatorStore::invite`], if there is no operator yet. Of any number of concurrent calls on an
     /// empty store exactly one MUST return `true`.
-    async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
+    async fn invite_first(&self, operator: Operator, link: OneTimeLink)
+    -> Result<bool, StoreError>;
 
     /// The operator with this id, or `None` if there is none.
     async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError>;
@@ -42,24 +43,24 @@ pub trait OperatorStore: Send + Sync {
     /// no such operator.
     ///
     /// None of the removed ways to sign in may work for any request that begins after this returns.
-    async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError>;
+    async fn reset(&self, operator: OperatorId, link: OneTimeLink) -> Result<bool, StoreError>;
 
     /// Removes an operator with sessions, links and counts of failures; `false` if there is no such operator.
     async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError>;
 
-    /// A link on record with its operator; [`Link::is_open`] says whether it is still valid.
-    async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError>;
+    /// A link on record with its operator; [`OneTimeLink::is_open`] says whether it is still valid.
+    async fn link(&self, link: Digest) -> Result<Option<(OneTimeLink, Operator)>, StoreError>;
 
     /// All links on record, used for lists of invitations, in any order.
-    async fn links(&self) -> Result<Vec<Link>, StoreError>;
+    async fn links(&self) -> Result<Vec<OneTimeLink>, StoreError>;
 
     /// Replaces all links of an operator who [was only invited](Operator::is_invited) by `link`; `false`,
     /// with nothing changed, if there is no such operator or the operator has signed in before.
     ///
     /// If the old link is followed at the same time, the new link MUST NOT stay behind.
-    async fn renew_link(&self, link: Link) -> Result<bool, StoreError>;
+    async fn renew_link(&self, link: OneTimeLink) -> Result<bool, StoreError>;
 
-    /// Uses up a link by [`Link::spend`] and begins `session`; returns the changed operator, or `None` if
+    /// Uses up a link by [`OneTimeLink::spend`] and begins `session`; returns the changed operator, or `None` if
     /// nothing changed.
     ///
     /// Of any number of concurrent calls with the same link exactly one MUST succeed. It removes all links of
@@ -76,19 +77,20 @@ pub trait OperatorStore: Send + Sync {
     /// [`Attempt::of_nobody`]. A refused attempt leaves no new row for its origin.
     ///
     /// Concurrent attempts MUST NOT be admitted more often than attempts one after the other.
-    async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError>;
+    async fn admit(&self, attempt: Attempt, now: Timestamp)
+    -> Result<AttemptAdmission, StoreError>;
 
-    /// Takes an attempt back by [`Standing::withdraw`](crate::Standing::withdraw).
+    /// Takes an attempt back by [`FailureCounter::withdraw`](crate::FailureCounter::withdraw).
     async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError>;
 
     /// Signs in an operator by [`Operator::sign_in`]: `session` begins, and the attempt succeeds by
-    /// [`Count::after_success`](crate::Count::after_success). `false`, with nothing changed, if the proof no
+    /// [`FailureKey::after_success`](crate::FailureKey::after_success). `false`, with nothing changed, if the proof no
     /// longer holds, or there is no such operator.
     ///
     /// Of any number of concurrent calls whose codes follow the same time step exactly one MUST succeed.
     async fn sign_in(
         &self,
-        proof: Proof,
+        proof: SignInProof,
         attempt: Attempt,
         session: OperatorSession,
         now: Timestamp,
@@ -96,10 +98,13 @@ pub trait OperatorStore: Send + Sync {
 
     /// The counts of existing operators that are locked at `now`, and the counts of their names, in any
     /// order.
-    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError>;
+    async fn failure_counters(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(FailureKey, FailureCounter)>, StoreError>;
 
     /// Deletes every count of failures of an operator; `false` if there was none.
-    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError>;
+    async fn forget_failures(&self, operator: OperatorId) -> Result<bool, StoreError>;
 
     /// A session with its operator; [`OperatorSession::is_alive`] says whether it is valid.
     ///
@@ -110,7 +115,7 @@ pub trait OperatorStore: Send + Sync {
     ) -> Result<Option<(OperatorSession, Operator)>, StoreError>;
 
     /// Records a request of a session by [`OperatorSession::note`].
-    async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError>;
+    async fn record_session_use(&self, session: Digest, now: Timestamp) -> Result<(), StoreError>;
 
     /// The sessions of an operator, newest first, equal times by digest.
     async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError>;
@@ -125,10 +130,10 @@ pub trait OperatorStore: Send + Sync {
     /// Invalidates what may have signed in operators since the recorded state: every session, every link, and
     /// codes of authenticator apps up to time step `step`, by [`Totp::take`](crate::Totp::take). Used on a
     /// database that was restored from a backup.
-    async fn outdate(&self, step: u64) -> Result<(), StoreError>;
+    async fn invalidate_sign_ins(&self, step: u64) -> Result<(), StoreError>;
 
     /// Deletes links, sessions and used challenges that have expired at `now`, and counts that are
-    /// [forgotten](crate::Standing::is_forgotten); returns how many.
+    /// [forgotten](crate::FailureCounter::is_forgotten); returns how many.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
 
@@ -167,7 +172,7 @@ pub trait AdminTokenStore: Send + Sync {
     async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError>;
 
     /// Records a use by [`AdminToken::note`], from this address if it is known.
-    async fn note_token(
+    async fn record_token_use(
         &self,
         token: AdminTokenId,
         from: Option<IpAddr>,

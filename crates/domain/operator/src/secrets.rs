@@ -8,7 +8,7 @@ const BODY: usize = 32;
 /// Parse error: the text has a wrong prefix, length, alphabet or checksum.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a secret of this kind")]
-pub struct MalformedSecret;
+pub struct MalformedOperatorSecret;
 
 macro_rules! secrets {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal for $purpose:ident;)+) => {$(
@@ -34,10 +34,10 @@ macro_rules! secrets {
         }
 
         impl FromStr for $name {
-            type Err = MalformedSecret;
+            type Err = MalformedOperatorSecret;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                SecretText::parse(text, $prefix, BODY).map(Self).ok_or(MalformedSecret)
+                SecretText::parse(text, $prefix, BODY).map(Self).ok_or(MalformedOperatorSecret)
             }
         }
     )+};

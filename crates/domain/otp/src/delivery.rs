@@ -74,7 +74,7 @@ pub enum Report {
 
 /// How far a failed send got: whether any message can have reached the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum FailureReach {
     NoProvider,
     /// Every provider that was called refused the message.
     Refused,
@@ -144,18 +144,18 @@ impl Delivery {
 
     /// Whether the code can have reached the phone (docs/contract.md, Limits). The answer is final once no
     /// attempt is pending.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> FailureReach {
         let refused = |attempt: &DeliveryAttempt| {
             attempt.status == AttemptStatus::Failed
                 && !attempt.accepted
                 && attempt.reason.is_some_and(Reason::is_refusal)
         };
         if self.attempts.is_empty() {
-            Reach::NoProvider
+            FailureReach::NoProvider
         } else if self.attempts.iter().all(refused) {
-            Reach::Refused
+            FailureReach::Refused
         } else {
-            Reach::Possible
+            FailureReach::Possible
         }
     }
 

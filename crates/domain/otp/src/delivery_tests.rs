@@ -239,7 +239,7 @@ fn overdue_changes_nothing_on_a_delivery_that_has_arrived_by_another_way() {
 }
 
 /// How far a send gets if its only provider makes these reports.
-fn reach(reports: &[Report]) -> Reach {
+fn reach(reports: &[Report]) -> FailureReach {
     let mut life = Life::new();
     life.0.attempts[0].channel = Channel::Sms;
     for report in reports {
@@ -262,15 +262,15 @@ fn only_a_refusal_is_certain_to_have_reached_nobody() {
         (Reason::Timeout, false),
         (Reason::Unknown, false),
     ] {
-        let refused = reach(&[Report::Failed(reason)]) == Reach::Refused;
+        let refused = reach(&[Report::Failed(reason)]) == FailureReach::Refused;
         assert_eq!(refused, certain, "{reason:?}");
         // A message that was accepted first may have been sent, whatever is reported later.
-        assert_eq!(reach(&[accepted(), Report::Failed(reason)]), Reach::Possible);
+        assert_eq!(reach(&[accepted(), Report::Failed(reason)]), FailureReach::Possible);
     }
-    assert_eq!(reach(&[]), Reach::Possible);
-    assert_eq!(reach(&[accepted()]), Reach::Possible);
-    assert_eq!(reach(&[Report::Delivered]), Reach::Possible);
-    assert_eq!(reach(&[overdue(AttemptStatus::Queued)]), Reach::Possible);
+    assert_eq!(reach(&[]), FailureReach::Possible);
+    assert_eq!(reach(&[accepted()]), FailureReach::Possible);
+    assert_eq!(reach(&[Report::Delivered]), FailureReach::Possible);
+    assert_eq!(reach(&[overdue(AttemptStatus::Queued)]), FailureReach::Possible);
 }
 
 #[test]
@@ -278,13 +278,13 @@ fn one_provider_that_may_have_sent_something_is_enough() {
     let mut life = Life::new();
     life.report(1, Report::Failed(Reason::Timeout), 1);
     life.report(2, Report::Failed(Reason::RejectedNumber), 2);
-    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, Reach::Possible));
+    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, FailureReach::Possible));
     let mut life = Life::new();
     life.report(1, Report::Failed(Reason::NotOnChannel), 1);
     life.report(2, Report::Failed(Reason::RejectedNumber), 2);
-    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, Reach::Refused));
+    assert_eq!((life.0.status, life.0.reach()), (DeliveryStatus::Failed, FailureReach::Refused));
     let nobody = Delivery { attempts: Vec::new(), ..life.0 };
-    assert_eq!(nobody.reach(), Reach::NoProvider);
+    assert_eq!(nobody.reach(), FailureReach::NoProvider);
 }
 
 #[test]

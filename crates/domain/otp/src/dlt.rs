@@ -64,44 +64,45 @@ impl SmsText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Ending;
+    use crate::MessageEnding;
 
-    fn text(template: &str, ending: Ending) -> SmsText {
+    fn text(template: &str, ending: MessageEnding) -> SmsText {
         SmsText::new(template, "Acme {code}", ending).unwrap()
     }
 
     #[test]
     fn the_text_to_register_has_the_brand_and_each_variable_as_the_portal_takes_it() {
-        let own = text(SmsText::default_template("en"), Ending::None);
+        let own = text(SmsText::default_template("en"), MessageEnding::None);
         assert_eq!(
             own.registered(DltForm::Tagged),
             "{#numeric#} is your Acme {code} verification code. It is valid for {#numeric#} min. \
              Do not share it with anyone."
         );
-        let bound = text("{code} opens {brand}", Ending::WebOtp("login.example.com".to_owned()));
+        let bound =
+            text("{code} opens {brand}", MessageEnding::WebOtp("login.example.com".to_owned()));
         let plain = "{#var#} opens Acme {code}\n\n@login.example.com #{#var#}";
         assert_eq!(bound.registered(DltForm::Plain), plain);
-        let app = text("{code} opens {brand}", Ending::AppHash("FA+9qCX9VSu".to_owned()));
+        let app = text("{code} opens {brand}", MessageEnding::AppHash("FA+9qCX9VSu".to_owned()));
         assert_eq!(app.registered(DltForm::Plain), "{#var#} opens Acme {code}\n\nFA+9qCX9VSu");
     }
 
     #[test]
     fn a_third_variable_neighbours_and_one_at_the_end_are_warned_of() {
-        let site = || Ending::WebOtp("a.example".to_owned());
+        let site = || MessageEnding::WebOtp("a.example".to_owned());
         for (template, ending, warnings) in [
-            (SmsText::default_template("en"), Ending::None, vec![]),
-            (SmsText::default_template("hi"), Ending::None, vec![]),
+            (SmsText::default_template("en"), MessageEnding::None, vec![]),
+            (SmsText::default_template("hi"), MessageEnding::None, vec![]),
             (
                 SmsText::default_template("en"),
                 site(),
                 vec![DltWarning::Variables(3), DltWarning::Last],
             ),
             ("{code} for {brand}", site(), vec![DltWarning::Last]),
-            ("Code {code} ({minutes} min)", Ending::None, vec![DltWarning::Neighbours]),
-            ("{brand}: {code}.", Ending::None, vec![DltWarning::Last]),
+            ("Code {code} ({minutes} min)", MessageEnding::None, vec![DltWarning::Neighbours]),
+            ("{brand}: {code}.", MessageEnding::None, vec![DltWarning::Last]),
             (
                 "{code}, {minutes} min, {minutes}",
-                Ending::None,
+                MessageEnding::None,
                 vec![DltWarning::Variables(3), DltWarning::Neighbours, DltWarning::Last],
             ),
         ] {

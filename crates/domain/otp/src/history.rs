@@ -11,7 +11,7 @@ pub trait OtpHistory: Send + Sync {
     /// record, even if all belong to the other mode or none failed.
     async fn newest(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         failed: bool,
         before: Option<OtpId>,
         limit: u32,
@@ -20,7 +20,7 @@ pub trait OtpHistory: Send + Sync {
     /// The newest `limit` requests of a phone, newest first.
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;

@@ -98,7 +98,7 @@ pub trait HookFormat: Send + Sync {
     fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal>;
 
     /// For how long an identical body counts as a repetition of the first call.
-    fn repeats_for(&self) -> Duration;
+    fn repeat_window(&self) -> Duration;
 
     /// The body of a 200 answer in the format of the other system. `None` for a refusal means that the other
     /// system reads the HTTP status, so that it is refused like a caller of the API.

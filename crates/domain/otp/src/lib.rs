@@ -37,17 +37,18 @@ mod text;
 pub use attempt_history::*;
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode, InvalidRelayedCode};
 pub use delivery::{
-    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Report,
+    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, FailureReach,
+    Report,
 };
 pub use dlt::{DltForm, DltWarning};
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, Reason, Refusal, SendPace};
 pub use history::*;
 pub use hook::{HookFault, HookFormat, HookMessage, HookRefusal, RelayLifetime};
 pub use language::{InvalidLanguage, Language};
-pub use otp::{Allowance, Otp, OtpState, Verdict};
+pub use otp::{Allowance, GuessVerdict, Otp, OtpState};
 pub use ports::*;
 pub use receipt::{
-    KeptReceipt, MAX_UNKNOWN, Receipt, ReceiptRoom, ReceiptSource, ReceiptTarget, Reviewed,
+    KeptReceipt, MAX_UNKNOWN, Receipt, ReceiptReview, ReceiptRoom, ReceiptSource, ReceiptTarget,
     UnknownReceipts, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 pub use receipt_health::{HealthChange, ReceiptHealth};
@@ -55,4 +56,4 @@ pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
 pub use refusals::*;
 pub use route::{Hop, Route};
 pub use test_quota::*;
-pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};
+pub use text::{Encoding, InvalidText, MessageEnding, Segments, SmsText};

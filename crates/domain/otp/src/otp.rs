@@ -45,7 +45,7 @@ impl OtpState {
 pub struct Otp {
     /// The `otp_id` of the answer.
     pub id: OtpId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub phone: BlindIndex,
     pub sealed_phone: Sealed,
     pub code: CodeDigest,
@@ -66,7 +66,7 @@ pub struct Otp {
 
 /// Result of a guess at a code, with its remaining guesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GuessVerdict {
     /// The code was right, and is now used up.
     Accepted(Allowance),
     Wrong(Allowance),
@@ -123,18 +123,18 @@ impl Otp {
             channel: self.delivery.channel(),
             phone: Some(EventPhone { index: self.phone, sealed: self.sealed_phone.clone() }),
         };
-        Event { world: self.world, kind, subject, at }
+        Event { project_mode: self.project_mode, kind, subject, at }
     }
 
     /// The bytes that a code's digest is bound to, so that the digest is useless for any other request.
     pub fn binding(&self) -> Vec<u8> {
-        Self::binding_of(self.world, self.id, &self.phone)
+        Self::binding_of(self.project_mode, self.id, &self.phone)
     }
 
     /// [`Otp::binding`] of a request that does not exist yet.
-    pub fn binding_of(world: ProjectMode, id: OtpId, phone: &BlindIndex) -> Vec<u8> {
-        let ids = [id.uuid().into_bytes(), world.project.uuid().into_bytes()].concat();
-        [ids.as_slice(), world.mode.as_str().as_bytes(), &phone.0].concat()
+    pub fn binding_of(project_mode: ProjectMode, id: OtpId, phone: &BlindIndex) -> Vec<u8> {
+        let ids = [id.uuid().into_bytes(), project_mode.project.uuid().into_bytes()].concat();
+        [ids.as_slice(), project_mode.mode.as_str().as_bytes(), &phone.0].concat()
     }
 
     /// Whether another system made the code and checks it.
@@ -195,29 +195,29 @@ impl Otp {
         budget: &mut GuessBudget,
         policy: &GuessPolicy,
         now: Timestamp,
-    ) -> Verdict {
+    ) -> GuessVerdict {
         if !self.in_force(now) || !guess.is_meant_for(self.id) {
-            return Verdict::NotFound;
+            return GuessVerdict::NotFound;
         }
         *budget = budget.at(policy, now);
         if budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
         if self.state == OtpState::Locked {
-            return Verdict::Locked(self.allowance(now));
+            return GuessVerdict::Locked(self.allowance(now));
         }
         self.note_guess(now);
         if guess.opens(self) {
             self.state = OtpState::Used;
             budget.count_success();
-            return Verdict::Accepted(self.allowance(now));
+            return GuessVerdict::Accepted(self.allowance(now));
         }
         self.wrong += 1;
         budget.count_wrong(policy, now);
         if self.wrong >= self.max_wrong || budget.stopped_for(policy, now).is_some() {
             self.state = OtpState::Locked;
         }
-        Verdict::Wrong(self.allowance(now))
+        GuessVerdict::Wrong(self.allowance(now))
     }
 
     fn note_guess(&mut self, now: Timestamp) {

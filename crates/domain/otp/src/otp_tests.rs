@@ -29,7 +29,7 @@ fn otp() -> Otp {
     let attempt = "00000000-0000-7000-8000-000000000003".parse().unwrap();
     Otp {
         id,
-        world: project.in_mode(KeyMode::Live),
+        project_mode: project.in_mode(KeyMode::Live),
         phone,
         sealed_phone: Sealed(vec![]),
         code: keys().digest(&Otp::binding_of(project.in_mode(KeyMode::Live), id, &phone), &code),
@@ -48,26 +48,26 @@ const fn left(remaining: u32, seconds: u64) -> Allowance {
     Allowance { limit: 5, remaining, reset: Duration::from_secs(seconds) }
 }
 
-fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> Verdict {
+fn attempt(otp: &mut Otp, code: &str, seconds: i64) -> GuessVerdict {
     otp.judge(&guess(code), &mut GuessBudget::default(), &GuessPolicy::OFF, at(seconds))
 }
 
 #[test]
 fn the_right_code_works_once() {
     let mut otp = otp();
-    assert_eq!(attempt(&mut otp, "123456", 1), Verdict::Accepted(left(5, 599)));
-    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::NotFound);
+    assert_eq!(attempt(&mut otp, "123456", 1), GuessVerdict::Accepted(left(5, 599)));
+    assert_eq!(attempt(&mut otp, "123456", 2), GuessVerdict::NotFound);
 }
 
 #[test]
 fn five_wrong_codes_are_judged_and_the_fifth_locks() {
     let mut otp = otp();
     for remaining in [4, 3, 2, 1, 0] {
-        assert_eq!(attempt(&mut otp, "000000", 1), Verdict::Wrong(left(remaining, 599)));
+        assert_eq!(attempt(&mut otp, "000000", 1), GuessVerdict::Wrong(left(remaining, 599)));
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::Locked(left(0, 598)));
-    assert_eq!(attempt(&mut otp, "123456", 599), Verdict::Locked(left(0, 1)));
-    assert_eq!(attempt(&mut otp, "123456", 600), Verdict::NotFound);
+    assert_eq!(attempt(&mut otp, "123456", 2), GuessVerdict::Locked(left(0, 598)));
+    assert_eq!(attempt(&mut otp, "123456", 599), GuessVerdict::Locked(left(0, 1)));
+    assert_eq!(attempt(&mut otp, "123456", 600), GuessVerdict::NotFound);
 }
 
 #[test]
@@ -76,13 +76,13 @@ fn the_right_code_succeeds_at_the_fifth_try() {
     for _ in 0..4 {
         attempt(&mut otp, "000000", 1);
     }
-    assert_eq!(attempt(&mut otp, "123456", 2), Verdict::Accepted(left(1, 598)));
+    assert_eq!(attempt(&mut otp, "123456", 2), GuessVerdict::Accepted(left(1, 598)));
 }
 
 #[test]
 fn expires_at_the_exact_instant() {
-    assert!(matches!(attempt(&mut otp(), "123456", 599), Verdict::Accepted(_)));
-    assert_eq!(attempt(&mut otp(), "123456", 600), Verdict::NotFound);
+    assert!(matches!(attempt(&mut otp(), "123456", 599), GuessVerdict::Accepted(_)));
+    assert_eq!(attempt(&mut otp(), "123456", 600), GuessVerdict::NotFound);
 }
 
 #[test]
@@ -100,20 +100,20 @@ fn a_guess_at_the_code_of_another_request_finds_nothing_and_counts_nothing() {
     let before = otp.clone();
     for code in ["000000", "123456"] {
         let judged = otp.judge(&named(code, other), &mut budget, &GuessPolicy::OFF, at(1));
-        assert_eq!(judged, Verdict::NotFound);
+        assert_eq!(judged, GuessVerdict::NotFound);
     }
     assert_eq!((&otp, budget), (&before, GuessBudget::default()));
     let own = otp.id;
     let wrong = otp.judge(&named("000000", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!((wrong, budget.wrong), (Verdict::Wrong(left(4, 599)), 1));
+    assert_eq!((wrong, budget.wrong), (GuessVerdict::Wrong(left(4, 599)), 1));
     let right = otp.judge(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(right, Verdict::Accepted(left(4, 599)));
+    assert_eq!(right, GuessVerdict::Accepted(left(4, 599)));
     let spent = otp.judge(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(spent, Verdict::NotFound);
+    assert_eq!(spent, GuessVerdict::NotFound);
     // A locked code does not answer guesses for another request either.
     otp.state = OtpState::Locked;
     let locked = otp.judge(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
-    assert_eq!(locked, Verdict::NotFound);
+    assert_eq!(locked, GuessVerdict::NotFound);
 }
 
 #[test]
@@ -138,9 +138,9 @@ fn the_budget_locks_before_the_code_does_and_a_success_clears_the_row_alone() {
     let judge = |otp: &mut Otp, budget: &mut GuessBudget, code, second| {
         otp.judge(&guess(code), budget, &policy, at(second))
     };
-    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Verdict::Wrong(left(4, 599)));
-    assert_eq!(judge(&mut first, &mut budget, "000000", 1), Verdict::Wrong(left(0, 599)));
-    assert_eq!(judge(&mut first, &mut budget, "123456", 2), Verdict::Locked(left(0, 598)));
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), GuessVerdict::Wrong(left(4, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "000000", 1), GuessVerdict::Wrong(left(0, 599)));
+    assert_eq!(judge(&mut first, &mut budget, "123456", 2), GuessVerdict::Locked(left(0, 598)));
     let stopped = Some(GuessPeriod { wrong: 100, stopped_at: Some(at(1)), ..period });
     assert_eq!((budget.wrong, budget.period), (100, stopped));
 
@@ -208,7 +208,7 @@ fn a_code_made_by_a_clock_that_was_set_back_since_does_not_work_until_its_time_c
     let mut made = otp();
     assert!(made.in_force(at(far)));
     let before = made.clone();
-    assert_eq!(attempt(&mut made, "123456", far - 1), Verdict::NotFound);
+    assert_eq!(attempt(&mut made, "123456", far - 1), GuessVerdict::NotFound);
     assert_eq!(made, before, "nothing is counted");
-    assert!(matches!(attempt(&mut made, "123456", 0), Verdict::Accepted(_)));
+    assert!(matches!(attempt(&mut made, "123456", 0), GuessVerdict::Accepted(_)));
 }

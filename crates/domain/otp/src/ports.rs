@@ -1,6 +1,6 @@
 use crate::{
-    Channel, Code, GuessBudget, KeptReceipt, Otp, Reason, ReceiptRoom, ReceiptTarget, Reviewed,
-    UnknownReceipts,
+    Channel, Code, GuessBudget, KeptReceipt, Otp, Reason, ReceiptReview, ReceiptRoom,
+    ReceiptTarget, UnknownReceipts,
 };
 use async_trait::async_trait;
 use derive_more::Debug;
@@ -18,12 +18,12 @@ pub trait OtpStore: Send + Sync {
     /// A guess that was counted before this call MUST NOT count again after it.
     async fn forget_guesses(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError>;
 
     /// The request with this id in this project and mode, or `None`.
-    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError>;
+    async fn find(&self, project_mode: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError>;
 
     /// The attempt with this reference of a provider. If several attempts have the same reference,
     /// the newest by [`AttemptId`], no matter what was reported on the others since.
@@ -63,19 +63,19 @@ pub trait OtpStore: Send + Sync {
 
 /// The request that a report is about, as far as the caller knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reported {
+pub enum ReportedRequest {
     Id(ProjectId, OtpId),
     /// The whole request, as issued or as the last report left it. A store may skip loading it if it makes
     /// sure that the request has not changed since.
     Seen(Box<Otp>),
 }
 
-impl Reported {
+impl ReportedRequest {
     /// Project and id of the request, by which stores find it.
     pub fn key(&self) -> (ProjectId, OtpId) {
         match self {
             Self::Id(project, otp) => (*project, *otp),
-            Self::Seen(otp) => (otp.world.project, otp.id),
+            Self::Seen(otp) => (otp.project_mode.project, otp.id),
         }
     }
 }
@@ -112,7 +112,7 @@ pub trait ReceiptStore: Send + Sync {
     /// Reviews unknown receipts. A receipt whose attempt is on record by now becomes known; the others wait
     /// as [`KeptReceipt::next_check`] says, or are dropped. Beyond `most` unknown receipts the oldest are
     /// dropped. One call does bounded work and leaves the rest to the next.
-    async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError>;
+    async fn review(&self, now: Timestamp, most: u32) -> Result<ReceiptReview, StoreError>;
 
     /// Number of unknown receipts, and when the oldest of them arrived.
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError>;
@@ -126,7 +126,7 @@ pub struct Message {
     /// Sent as client reference to providers that accept one.
     pub attempt: AttemptId,
     /// Project and mode; messages of test keys go to the sandbox only.
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub channel: Channel,
     pub phone: Phone,
     pub phone_index: BlindIndex,

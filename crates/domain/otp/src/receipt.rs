@@ -42,7 +42,7 @@ impl Receipt {
 /// The attempt that a receipt, or another report from outside, is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub otp: OtpId,
     pub attempt: AttemptId,
 }
@@ -94,7 +94,7 @@ pub struct ReceiptRoom {
 
 /// How many unknown receipts a review dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reviewed {
+pub struct ReceiptReview {
     pub expired: u64,
     /// Dropped as the oldest, because there were too many.
     pub crowded_out: u64,

@@ -23,13 +23,13 @@ const DEVIATIONS: f64 = 5.0;
 /// rise is gone. Receipts counted while it was failing do not count as its past.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiptHealth {
-    counts: VecDeque<Count>,
+    counts: VecDeque<ReceiptCount>,
     /// Usual share of failures before the provider began to fail, and the share at which it has recovered.
     failing: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Count {
+struct ReceiptCount {
     step: i64,
     failed: u32,
     receipts: u32,
@@ -72,7 +72,7 @@ impl ReceiptHealth {
             self.counts.pop_front();
         }
         let while_failing = self.failing.is_some();
-        let fresh = Count { step, failed: 0, receipts: 0, while_failing };
+        let fresh = ReceiptCount { step, failed: 0, receipts: 0, while_failing };
         if self.counts.back().is_none_or(|count| count.step < step) {
             self.counts.push_back(fresh);
         }
@@ -102,7 +102,7 @@ impl ReceiptHealth {
         Some(HealthChange { failing: true, failed, receipts, usual })
     }
 
-    fn sum(&self, which: impl Fn(&Count) -> bool) -> (u32, u32) {
+    fn sum(&self, which: impl Fn(&ReceiptCount) -> bool) -> (u32, u32) {
         let counts = self.counts.iter().filter(|count| which(count));
         counts.fold((0, 0), |(failed, receipts), count| {
             (failed.saturating_add(count.failed), receipts.saturating_add(count.receipts))

@@ -1,12 +1,12 @@
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, Refusal, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, RecorderId, Refusal, StoreError, Timestamp};
 use std::cmp::Reverse;
 use std::time::Duration;
 
 /// Count of sends that were refused for one reason within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSends {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     /// Blind index of the phone; `None` if unknown, or not kept because there were too many phones.
     pub phone: Option<BlindIndex>,
     pub reason: Refusal,
@@ -22,10 +22,10 @@ impl RefusedSends {
     #[must_use]
     pub fn added_up(mut counts: Vec<Self>) -> Vec<Self> {
         counts.sort_by_key(|it| {
-            (Reverse(it.minute), it.world.mode, it.reason, it.phone.map(|p| p.0))
+            (Reverse(it.minute), it.project_mode.mode, it.reason, it.phone.map(|p| p.0))
         });
         counts.dedup_by(|next, kept| {
-            let same = |it: &Self| (it.world, it.phone, it.reason, it.minute);
+            let same = |it: &Self| (it.project_mode, it.phone, it.reason, it.minute);
             let equal = same(next) == same(kept);
             if equal {
                 kept.count = kept.count.saturating_add(next.count);
@@ -61,15 +61,19 @@ impl RefusedSends {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RefusalStore: Send + Sync {
-    /// Replaces the counts that `tally` stored for each minute by its counts so far. Repetition changes
+    /// Replaces the counts that `recorder` stored for each minute by its counts so far. Repetition changes
     /// nothing, and a count never goes down. Counts of several tallies add up. `counts` has no two entries
     /// with the same key.
-    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError>;
+    async fn count(
+        &self,
+        recorder: RecorderId,
+        counts: Vec<RefusedSends>,
+    ) -> Result<(), StoreError>;
 
     /// The newest `limit` counts of a phone, newest first.
     async fn of_phone(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;

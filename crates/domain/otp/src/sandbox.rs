@@ -56,7 +56,7 @@ pub struct InboxMessage {
 impl InboxMessage {
     /// Seals `message` for the inbox, bound to its project and request; `at` is its time.
     pub fn seal(vault: &dyn Vault, message: &Message, at: Timestamp) -> Self {
-        let context = context(message.world.project, message.otp);
+        let context = context(message.project_mode.project, message.otp);
         let code = message.code.expose();
         let end = if code.len() == CODE_LEN { "" } else { CODE_END };
         let plain = [code, end, &message.text].concat();

@@ -32,7 +32,7 @@ fn message(text: &str) -> Message {
     Message {
         otp: OTP.parse().unwrap(),
         attempt: "01900000-0000-7000-8000-00000000000b".parse().unwrap(),
-        world: ProjectMode { project: PROJECT.parse().unwrap(), mode: KeyMode::Test },
+        project_mode: ProjectMode { project: PROJECT.parse().unwrap(), mode: KeyMode::Test },
         channel: Channel::Sms,
         phone: "9876543210".parse().unwrap(),
         phone_index: BlindIndex([7; 32]),

@@ -19,12 +19,12 @@ const APP_HASH: usize = 11;
 pub struct SmsText {
     template: String,
     brand: String,
-    ending: Ending,
+    ending: MessageEnding,
 }
 
 /// Last line of an SMS, for software that reads the code out of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum MessageEnding {
     None,
     /// For the browser, on this site (origin-bound one-time codes; WebOTP).
     WebOtp(String),
@@ -65,7 +65,7 @@ pub enum InvalidText {
     Language(#[from] InvalidLanguage),
 }
 
-impl Ending {
+impl MessageEnding {
     /// Validates a domain or an app hash and makes the ending of it.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Ending {
     }
 }
 
-impl FromStr for Ending {
+impl FromStr for MessageEnding {
     type Err = InvalidText;
 
     /// Parses a host name, which has a dot, or an app hash, which has none.
@@ -114,7 +114,7 @@ impl SmsText {
     ///
     /// # Errors
     /// The first fault that is found.
-    pub fn new(template: &str, brand: &str, ending: Ending) -> Result<Self, InvalidText> {
+    pub fn new(template: &str, brand: &str, ending: MessageEnding) -> Result<Self, InvalidText> {
         check_placeholders(template)?;
         if !is_line(brand, DLT_VARIABLE) {
             return Err(InvalidText::Brand);
@@ -129,7 +129,7 @@ impl SmsText {
     pub fn check_length(&self) -> Result<(), InvalidText> {
         let minutes = u32::try_from(RelayLifetime::SECONDS.end() / 60).unwrap_or(u32::MAX);
         let longest = self.fill(&"0".repeat(Code::LONGEST), &minutes.to_string());
-        if matches!(self.ending, Ending::AppHash(_)) && longest.len() > RETRIEVER {
+        if matches!(self.ending, MessageEnding::AppHash(_)) && longest.len() > RETRIEVER {
             return Err(InvalidText::TooLongForApp(longest.len()));
         }
         match Segments::of(&longest).parts {
@@ -159,9 +159,9 @@ impl SmsText {
         let body = self.template.replace("{code}", code).replace("{minutes}", minutes);
         let body = body.replace("{brand}", &self.brand);
         match &self.ending {
-            Ending::None => body,
-            Ending::WebOtp(domain) => format!("{body}\n\n@{domain} #{code}"),
-            Ending::AppHash(hash) => format!("{body}\n\n{hash}"),
+            MessageEnding::None => body,
+            MessageEnding::WebOtp(domain) => format!("{body}\n\n@{domain} #{code}"),
+            MessageEnding::AppHash(hash) => format!("{body}\n\n{hash}"),
         }
     }
 }

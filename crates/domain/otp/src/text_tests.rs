@@ -1,7 +1,7 @@
 use super::*;
 
 fn text(template: &str) -> Result<SmsText, InvalidText> {
-    SmsText::new(template, "Acme", Ending::None)
+    SmsText::new(template, "Acme", MessageEnding::None)
 }
 
 fn code() -> Code {
@@ -16,16 +16,16 @@ fn fills_in_code_brand_and_minutes() {
 
 #[test]
 fn a_brand_is_never_read_as_a_placeholder() {
-    let text = SmsText::new("{brand}: {code}", "{code}", Ending::None).unwrap();
+    let text = SmsText::new("{brand}: {code}", "{code}", MessageEnding::None).unwrap();
     assert_eq!(text.compose(&code(), 10), "{code}: 000042");
 }
 
 #[test]
 fn ends_as_browsers_and_android_apps_expect() {
-    let ending = Ending::of(Some("login.example.com"), None).unwrap();
+    let ending = MessageEnding::of(Some("login.example.com"), None).unwrap();
     let text = SmsText::new("{code}", "Acme", ending).unwrap().compose(&code(), 10);
     assert_eq!(text.lines().last(), Some("@login.example.com #000042"));
-    let ending = Ending::of(None, Some("FA+9qCX9VSu")).unwrap();
+    let ending = MessageEnding::of(None, Some("FA+9qCX9VSu")).unwrap();
     let text = SmsText::new("{code}", "Acme", ending).unwrap().compose(&code(), 10);
     assert!(text.ends_with("\nFA+9qCX9VSu"));
 }
@@ -37,24 +37,27 @@ fn refuses_what_could_not_arrive() {
     assert_eq!(text("{code} {name}"), Err(InvalidText::Placeholder("{name}".to_owned())));
     assert_eq!(text("{code} {"), Err(InvalidText::Placeholder("{".to_owned())));
     assert_eq!(text("{code}\u{7}"), Err(InvalidText::Control));
-    assert_eq!(SmsText::new("{code}", &"x".repeat(31), Ending::None), Err(InvalidText::Brand));
-    assert_eq!(Ending::of(Some("example"), None), Err(InvalidText::Domain));
-    assert_eq!(Ending::of(Some("https://a.in"), None), Err(InvalidText::Domain));
-    assert_eq!(Ending::of(None, Some("short")), Err(InvalidText::AppHash));
-    assert_eq!(Ending::of(Some("a.in"), Some("FA+9qCX9VSu")), Err(InvalidText::TwoEndings));
+    assert_eq!(
+        SmsText::new("{code}", &"x".repeat(31), MessageEnding::None),
+        Err(InvalidText::Brand)
+    );
+    assert_eq!(MessageEnding::of(Some("example"), None), Err(InvalidText::Domain));
+    assert_eq!(MessageEnding::of(Some("https://a.in"), None), Err(InvalidText::Domain));
+    assert_eq!(MessageEnding::of(None, Some("short")), Err(InvalidText::AppHash));
+    assert_eq!(MessageEnding::of(Some("a.in"), Some("FA+9qCX9VSu")), Err(InvalidText::TwoEndings));
 }
 
 #[test]
 fn is_judged_by_the_longest_code_and_lifetime_and_filled_in_all_the_same() {
-    let filled = |template: &str, size: usize, ending: &Ending| {
+    let filled = |template: &str, size: usize, ending: &MessageEnding| {
         let template = format!("{template}{}", "x".repeat(size));
         SmsText::new(&template, "Acme", ending.clone()).unwrap()
     };
-    let hash = Ending::AppHash("FA+9qCX9VSu".to_owned());
-    let web = Ending::WebOtp("in.acme.in".to_owned());
+    let hash = MessageEnding::AppHash("FA+9qCX9VSu".to_owned());
+    let web = MessageEnding::WebOtp("in.acme.in".to_owned());
     for (template, ending, most, refusal) in [
-        ("{code}", Ending::None, 449, InvalidText::TooManySegments(4)),
-        ("{code} {minutes}", Ending::None, 446, InvalidText::TooManySegments(4)),
+        ("{code}", MessageEnding::None, 449, InvalidText::TooManySegments(4)),
+        ("{code} {minutes}", MessageEnding::None, 446, InvalidText::TooManySegments(4)),
         // This text contains the code twice.
         ("{code}", web, 424, InvalidText::TooManySegments(4)),
         ("{code}", hash.clone(), 117, InvalidText::TooLongForApp(141)),
@@ -66,7 +69,8 @@ fn is_judged_by_the_longest_code_and_lifetime_and_filled_in_all_the_same() {
         // A text that is already stored is still sent.
         assert!(longer.compose(&code(), 10).starts_with("000042"));
     }
-    let longest = filled("{code} {minutes}", 114, &Ending::AppHash("FA+9qCX9VSu".to_owned()));
+    let longest =
+        filled("{code} {minutes}", 114, &MessageEnding::AppHash("FA+9qCX9VSu".to_owned()));
     let relayed = Code::relayed("0123456789").unwrap();
     assert_eq!(longest.compose(&relayed, 60).len(), 140);
 }

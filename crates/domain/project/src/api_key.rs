@@ -88,12 +88,12 @@ pub struct KeyRecord {
     pub ending: String,
     pub created_at: Timestamp,
     /// The last use, to the minute; `None` before the first use.
-    pub used: Option<Used>,
+    pub used: Option<KeyUsage>,
 }
 
 /// When and from which address a key was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Used {
+pub struct KeyUsage {
     /// To the minute.
     pub at: Timestamp,
     /// Address of the client; of the proxy if a request came through one.
@@ -104,7 +104,7 @@ pub struct Used {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUse {
     pub key: ApiKeyId,
-    pub used: Used,
+    pub used: KeyUsage,
 }
 
 impl KeyUse {

@@ -28,13 +28,13 @@ pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Syn
 
 /// Result of changing a project's settings, with the changed project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Changed {
+pub enum ProjectChangeResult {
     Done(Box<Project>),
     Refused(InvalidSetting),
     NoSuchProject,
 }
 
-impl Changed {
+impl ProjectChangeResult {
     /// The changed project; `None` if nothing was changed.
     pub fn done(self) -> Option<Project> {
         match self {

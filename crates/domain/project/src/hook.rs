@@ -52,7 +52,7 @@ impl HookKind {
 pub struct Hook {
     /// Also the last part of the hook's address.
     pub id: HookId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub kind: HookKind,
     /// Lifetime of the other system's codes, which its calls do not mention.
     pub lifetime: Duration,

@@ -29,8 +29,8 @@ mod ports;
 mod project;
 mod setting;
 
-pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
-pub use change::{Changed, InvalidSetting, ProjectRules};
+pub use api_key::{ApiKey, KeyRecord, KeyUsage, KeyUse, MalformedApiKey};
+pub use change::{InvalidSetting, ProjectChangeResult, ProjectRules};
 pub use hook::{Hook, HookCaller, HookChange, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;

@@ -1,6 +1,6 @@
 use crate::{
-    Caller, Changed, Hook, HookCaller, HookChange, KeyRecord, KeyUse, NewProject, Project,
-    ProjectChange, ProjectRules,
+    Caller, Hook, HookCaller, HookChange, KeyRecord, KeyUse, NewProject, Project, ProjectChange,
+    ProjectChangeResult, ProjectRules,
 };
 use async_trait::async_trait;
 use dwar_kernel::{Digest, HookId, NewSecret, PriceList, ProjectId, StoreError, Timestamp};
@@ -42,7 +42,7 @@ pub trait ProjectStore: Send + Sync {
         project: ProjectId,
         change: ProjectChange,
         rules: ProjectRules,
-    ) -> Result<Changed, StoreError>;
+    ) -> Result<ProjectChangeResult, StoreError>;
 
     /// Archives a project at this instant, or restores it if `at` is `None`, by [`Project::archived`], and
     /// returns the changed project; `None` means that there is no such project.

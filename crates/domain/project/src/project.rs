@@ -193,7 +193,7 @@ pub struct Caller {
 
 impl Caller {
     /// Project and mode of the key, as ports take them.
-    pub const fn world(&self) -> ProjectMode {
+    pub const fn project_mode(&self) -> ProjectMode {
         self.project.id.in_mode(self.mode)
     }
 }

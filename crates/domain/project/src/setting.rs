@@ -57,7 +57,7 @@ pub enum SettingGroup {
     Money,
 }
 
-trait Held: Sized {
+trait SettingType: Sized {
     fn read(value: SettingValue) -> Option<Self>;
 
     /// Normalised form: texts are trimmed, line ends are single line feeds, and an optional text that is
@@ -73,7 +73,7 @@ macro_rules! held {
             }
         }
 
-        impl Held for $held {
+        impl SettingType for $held {
             fn read(value: SettingValue) -> Option<Self> {
                 match value { SettingValue::$variant(held) => Some(held), _ => None }
             }
@@ -137,7 +137,7 @@ macro_rules! settings {
         impl ProjectChange {
             /// Sets one more setting. A value of another type leaves it unchanged.
             pub fn set(&mut self, setting: Setting, value: SettingValue) {
-                match setting { $(Setting::$setting => self.$change = Held::read(value),)+ }
+                match setting { $(Setting::$setting => self.$change = SettingType::read(value),)+ }
             }
 
             /// The settings that this change sets, each once.

@@ -19,17 +19,17 @@
 //! assert!(window.hit(quota, start + minutes(10)).admitted);
 //! ```
 
-mod holding;
 mod instants;
+mod local_lease;
 mod ports;
 mod quota;
 mod sends;
 mod share;
 mod window;
 
-pub use holding::{Asking, Holding, LEASE, LeaseDecision};
+pub use local_lease::{LEASE, LeaseDecision, LocalLease, RenewalRequest};
 pub use ports::*;
 pub use quota::{Quota, RequestKey, RequestScope, SendKey};
-pub use sends::{Opening, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};
-pub use share::{Grant, Share, Shares, Wish};
+pub use sends::{NextSendSlot, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};
+pub use share::{Grant, LeaseRequest, QuotaShare, QuotaShares};
 pub use window::{Admission, Window};

@@ -1,4 +1,4 @@
-use crate::{Admission, Grant, Quota, RequestKey, SendKey, SendLog, Wish};
+use crate::{Admission, Grant, LeaseRequest, Quota, RequestKey, SendKey, SendLog};
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
 
@@ -22,7 +22,7 @@ pub trait RequestLimiter: Send + Sync {
 
     /// Renews and returns leased shares of a quota; called once a second. Does nothing if no shares are
     /// leased.
-    async fn tend(&self, _now: Timestamp) -> Result<(), StoreError> {
+    async fn renew_leases(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -36,15 +36,15 @@ pub trait RequestLimiter: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait QuotaLeases: Send + Sync {
-    /// Exchanges shares by [`crate::Shares::exchange`], atomically per key; returns an answer for each wish,
+    /// Exchanges shares by [`crate::QuotaShares::exchange`], atomically per key; returns an answer for each request,
     /// in the same order.
     ///
     /// Concurrent calls MUST have the same result as calls one after the other. `now` is the clock of the
-    /// store, since the clocks of callers may differ; it MUST NOT be earlier than the wish. A wish whose call
+    /// store, since the clocks of callers may differ; it MUST NOT be earlier than the request. A request whose call
     /// failed may have been granted.
     async fn exchange(
         &self,
-        wishes: Vec<(RequestKey, Wish)>,
+        requests: Vec<(RequestKey, LeaseRequest)>,
     ) -> Result<Vec<Option<Grant>>, StoreError>;
 
     /// Deletes shares that no longer count, by the clock of the store; returns the number of keys.

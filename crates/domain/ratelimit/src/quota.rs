@@ -33,6 +33,6 @@ pub struct RequestKey {
 /// Sends with the same `SendKey` are counted together: one phone of one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub phone: BlindIndex,
 }

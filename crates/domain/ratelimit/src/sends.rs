@@ -22,7 +22,7 @@ pub enum SendBound {
 
 /// When the next send to a phone is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opening {
+pub struct NextSendSlot {
     pub at: Timestamp,
     pub remaining: u32,
     /// The bound that delays the send until then; `None` if it is admitted now.
@@ -90,14 +90,18 @@ impl SendLog {
         quota: &SendQuota,
         policy: &GuessPolicy,
         now: Timestamp,
-    ) -> Option<Opening> {
+    ) -> Option<NextSendSlot> {
         let mut at = now;
         let mut first = None;
         // A stop may be followed by a pace, a pace by the limit.
         for _ in 0..4 {
             let answer = self.clone().admit(quota, policy, at);
             let Some(bound) = answer.refused_by else {
-                return Some(Opening { at, remaining: answer.withdrawn.remaining, bound: first });
+                return Some(NextSendSlot {
+                    at,
+                    remaining: answer.withdrawn.remaining,
+                    bound: first,
+                });
             };
             first = first.or(Some(bound));
             at += answer.withdrawn.reset;

@@ -14,13 +14,13 @@ const SLOTS: u32 = 30;
 /// Every instant here is by the clock of the store. An instance reports how long ago something was, so its
 /// own clock need not be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shares(Vec<Share>);
+pub struct QuotaShares(Vec<QuotaShare>);
 
 /// The part of a key's quota that one instance holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct QuotaShare {
     pub holder: InstanceId,
-    /// Number of the holder's wish that this share granted.
+    /// Number of the holder's request that this share granted.
     pub number: u64,
     /// Most admissions of the holder in any window.
     pub places: u32,
@@ -35,12 +35,12 @@ pub struct Share {
 
 /// An instance's request for a share of a key's quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct LeaseRequest {
     pub holder: InstanceId,
-    /// Grows from wish to wish; an older wish that arrives late changes nothing.
+    /// Grows from request to request; an older request that arrives late changes nothing.
     pub number: u64,
     pub quota: Quota,
-    /// Its own admissions in the current window, by age, like [`Share::uses`].
+    /// Its own admissions in the current window, by age, like [`QuotaShare::uses`].
     pub uses: Vec<u32>,
     /// Places that it uses until it has an answer; the recorded share is never smaller.
     pub hold: u32,
@@ -50,7 +50,7 @@ pub struct Wish {
     pub lasts: Duration,
 }
 
-/// The places that an instance got for a wish.
+/// The places that an instance got for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub places: u32,
@@ -59,20 +59,20 @@ pub struct Grant {
     pub relief: Option<Duration>,
 }
 
-/// Length of a slot: entry `i` of [`Share::uses`] counts admissions with an age of at least `i` and less than
+/// Length of a slot: entry `i` of [`QuotaShare::uses`] counts admissions with an age of at least `i` and less than
 /// `i + 1` slots.
 pub fn slot_length(window: Duration) -> Duration {
     (window + Duration::from_nanos(u64::from(SLOTS - 1))) / SLOTS
 }
 
-impl Shares {
+impl QuotaShares {
     /// The shares of a key, as loaded from a store.
-    pub const fn new(shares: Vec<Share>) -> Self {
+    pub const fn new(shares: Vec<QuotaShare>) -> Self {
         Self(shares)
     }
 
     /// The shares of all holders, to be saved by a store.
-    pub fn as_slice(&self) -> &[Share] {
+    pub fn as_slice(&self) -> &[QuotaShare] {
         &self.0
     }
 
@@ -83,43 +83,50 @@ impl Shares {
 
     /// Replaces the holder's last share with a new one of the wanted size, as far as the others leave room.
     /// The recorded share is never smaller than what the holder already uses, and neither is the grant while
-    /// the last share is still in force; a wish after its end may find that other instances have taken the
-    /// places. `None` if a later wish of the holder was granted before. Repeating a wish changes nothing
+    /// the last share is still in force; a request after its end may find that other instances have taken the
+    /// places. `None` if a later request of the holder was granted before. Repeating a request changes nothing
     /// more.
-    pub fn exchange(&mut self, wish: &Wish, now: Timestamp) -> Option<Grant> {
-        if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
+    pub fn exchange(&mut self, lease_request: &LeaseRequest, now: Timestamp) -> Option<Grant> {
+        if self
+            .0
+            .iter()
+            .any(|it| it.holder == lease_request.holder && it.number > lease_request.number)
+        {
             return None;
         }
         self.0.iter_mut().for_each(|share| share.count_from(now));
-        let window = wish.quota.window;
+        let window = lease_request.quota.window;
         // While its last share is in force, its places could not be given to another instance.
-        let own = self.0.iter().find(|it| it.holder == wish.holder && it.number < wish.number);
+        let own = self
+            .0
+            .iter()
+            .find(|it| it.holder == lease_request.holder && it.number < lease_request.number);
         let keeps = own.is_some_and(|it| now < it.until);
-        self.0.retain(|it| it.holder != wish.holder && it.occupies(window, now) > 0);
+        self.0.retain(|it| it.holder != lease_request.holder && it.occupies(window, now) > 0);
         let occupied = self.0.iter().map(|it| it.occupies(window, now));
         let others = occupied.fold(0, u32::saturating_add);
-        let used: u32 = wish.uses.iter().sum();
-        let wanted = used.saturating_add(wish.spare);
-        let free = wanted.min(wish.quota.limit.saturating_sub(others));
+        let used: u32 = lease_request.uses.iter().sum();
+        let wanted = used.saturating_add(lease_request.spare);
+        let free = wanted.min(lease_request.quota.limit.saturating_sub(others));
         // Admissions that it made meanwhile still count on record.
-        let places = free.max(wish.hold);
+        let places = free.max(lease_request.hold);
         let relief = self.0.iter().filter_map(|it| it.relief(window, now)).min();
         if places > 0 {
-            self.0.push(Share {
-                holder: wish.holder,
-                number: wish.number,
+            self.0.push(QuotaShare {
+                holder: lease_request.holder,
+                number: lease_request.number,
                 places,
                 told_at: now,
-                until: now + wish.lasts,
+                until: now + lease_request.lasts,
                 window,
-                uses: wish.uses.clone(),
+                uses: lease_request.uses.clone(),
             });
         }
         Some(Grant { places: if keeps { places } else { free }, others, relief })
     }
 }
 
-impl Share {
+impl QuotaShare {
     /// If the clock was set back since the report, its age is unknown: treat it as reported now.
     fn count_from(&mut self, now: Timestamp) {
         if now < self.told_at {
@@ -151,9 +158,9 @@ impl Share {
         ends.min().and_then(|end| (end - now).to_std().ok())
     }
 
-    fn slots(&self) -> impl Iterator<Item = Slot> {
+    fn slots(&self) -> impl Iterator<Item = QuotaSlot> {
         let length = slot_length(self.window);
-        self.uses.iter().zip(0_u32..).map(move |(uses, number)| Slot {
+        self.uses.iter().zip(0_u32..).map(move |(uses, number)| QuotaSlot {
             after: self.told_at - length * (number + 1),
             to: self.told_at - length * number,
             uses: *uses,
@@ -162,7 +169,7 @@ impl Share {
 }
 
 /// Admissions after `after`, up to and including `to`.
-struct Slot {
+struct QuotaSlot {
     after: Timestamp,
     to: Timestamp,
     uses: u32,

@@ -14,7 +14,7 @@ pub struct Claims {
     /// `sub`.
     pub identity: IdentityId,
     /// `aud` and `client_id`, and `mode`.
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     /// `iat`, whole seconds.
     pub issued_at: Timestamp,
     /// `exp`, whole seconds: the first instant at which the token is no longer valid.
@@ -28,7 +28,7 @@ impl Claims {
             token: session.access.token,
             session: session.id,
             identity: session.identity,
-            world: session.world,
+            project_mode: session.project_mode,
             issued_at: session.access.issued_at,
             expires_at: session.access.expires_at,
         }

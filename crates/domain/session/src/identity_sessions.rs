@@ -30,7 +30,7 @@ pub trait IdentitySessions: Send + Sync {
     /// by descending id.
     async fn of_identity(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
@@ -40,7 +40,7 @@ pub trait IdentitySessions: Send + Sync {
     /// with this id. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
     async fn end_one(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
@@ -51,7 +51,7 @@ pub trait IdentitySessions: Send + Sync {
     /// returns, nor may a concurrent refresh keep it alive.
     async fn end_all(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError>;

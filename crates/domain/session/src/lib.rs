@@ -16,7 +16,7 @@
 //! let access = CurrentAccess { token, issued_at: start, expires_at: start + minutes(15) };
 //! let mut session = Session {
 //!     id: SessionId::first_at(start),
-//!     world: ProjectId::first_at(start).in_mode(KeyMode::Live),
+//!     project_mode: ProjectId::first_at(start).in_mode(KeyMode::Live),
 //!     identity: IdentityId::first_at(start),
 //!     created_at: start,
 //!     expires_at: month,
@@ -55,7 +55,8 @@ pub use identity_sessions::*;
 pub use ports::*;
 pub use rotations::Rotations;
 pub use session::{
-    CurrentAccess, Login, Presented, Replay, Rotation, RotationPolicy, Session, Sought, Successor,
+    CurrentAccess, KeyAndSession, Login, PresentedRefreshToken, Replay, Rotation, RotationPolicy,
+    Session, Successor,
 };
 pub use signing_key::{Algorithm, KeyState, SigningKey, UnknownAlgorithm};
 pub use token::{AccessToken, JwkSet, PresentedToken, RefreshToken, RefreshTokenId, Signature};

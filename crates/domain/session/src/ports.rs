@@ -1,6 +1,6 @@
 use crate::{
-    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, Presented, PresentedToken, Rotation,
-    RotationPolicy, Session, SigningKey, Sought, Successor,
+    AccessToken, Algorithm, Claims, InvalidToken, JwkSet, KeyAndSession, PresentedRefreshToken,
+    PresentedToken, Rotation, RotationPolicy, Session, SigningKey, Successor,
 };
 use async_trait::async_trait;
 use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfile};
@@ -11,7 +11,7 @@ use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfil
 pub trait SessionStore: Send + Sync {
     /// Exchanges a refresh token of the session by [`Session::rotate`]; `None` if the session is gone.
     ///
-    /// `seen` is the session as [`SessionStore::seek`] returned it to this request, which saves a look-up: a
+    /// `seen` is the session as [`SessionStore::find_key_and_session`] returned it to this request, which saves a look-up: a
     /// store MUST write only if the session is unchanged since, and otherwise load it again. Of any number of
     /// concurrent calls with the same token exactly one MUST be [`Rotation::Rotated`]; a repeated call with
     /// the same `next` counts as the same exchange. A revocation by [`Rotation::Reused`] is on disk before
@@ -19,7 +19,7 @@ pub trait SessionStore: Send + Sync {
     async fn rotate(
         &self,
         seen: Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
@@ -30,11 +30,11 @@ pub trait SessionStore: Send + Sync {
     /// or its project is archived. [`Session::honours`] says whether a token is valid.
     ///
     /// MUST see every change of key or session that returned before this call began, from any process.
-    async fn seek(
+    async fn find_key_and_session(
         &self,
         key: Digest,
         session: Option<SessionId>,
-    ) -> Result<Option<Sought>, StoreError>;
+    ) -> Result<Option<KeyAndSession>, StoreError>;
 
     /// Ends the session by [`Session::revoke`]; `false` if `token` is not its valid access token at `now`.
     ///

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
     pub id: SessionId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub identity: IdentityId,
     pub created_at: Timestamp,
     /// The first instant at which the session can no longer be refreshed.
@@ -50,7 +50,7 @@ pub struct Replay {
 
 /// A refresh token that a client presents, in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Presented {
+pub struct PresentedRefreshToken {
     pub generation: u32,
     pub refresh: Digest,
     /// Digest of the client's `Idempotency-Key` and the token: two tokens with the same key never get each
@@ -93,9 +93,9 @@ pub enum Rotation {
 
 /// Key and session of a request about a session, from one look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sought {
+pub struct KeyAndSession {
     pub key: ApiKeyId,
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     /// Token profile of a project that has its own issuer.
     pub own_profile: Option<TokenProfile>,
     /// The session, if it exists in this project and mode.
@@ -134,7 +134,7 @@ impl Session {
     /// is refused without revoking: an older backup may have been restored.
     pub fn rotate(
         &mut self,
-        presented: &Presented,
+        presented: &PresentedRefreshToken,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
@@ -165,7 +165,7 @@ impl Session {
 
     fn judge_used(
         &mut self,
-        presented: &Presented,
+        presented: &PresentedRefreshToken,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Rotation {
@@ -208,7 +208,7 @@ impl Session {
     pub fn event(&self, before: &Self) -> Option<Event> {
         let at = self.revoked_at.filter(|_| before.revoked_at.is_none())?;
         Some(Event {
-            world: self.world,
+            project_mode: self.project_mode,
             kind: EventKind::SessionRevoked,
             subject: Subject::Session { session: self.id, identity: self.identity },
             at,

@@ -20,7 +20,7 @@ fn access(number: u8, seconds: i64) -> CurrentAccess {
 fn session() -> Session {
     Session {
         id: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
-        world: ProjectMode {
+        project_mode: ProjectMode {
             project: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
             mode: KeyMode::Live,
         },
@@ -55,7 +55,7 @@ fn present_at(session: &mut Session, number: u8, key: Option<u8>, now: Timestamp
         replay: key.map(|key| Replay { key, answer: Sealed(vec![number]) }),
     };
     let generation = u32::from(number) - 1;
-    let presented = Presented { generation, refresh: Digest([number; 32]), key };
+    let presented = PresentedRefreshToken { generation, refresh: Digest([number; 32]), key };
     session.rotate(&presented, next, POLICY, now)
 }
 
@@ -120,9 +120,9 @@ fn of_more_than_sixteen_exchanges_the_oldest_that_is_kept_stands_for_those_befor
 fn what_this_record_never_gave_out_is_refused_and_ends_nothing() {
     let before = rotated([0]);
     let unknown = [
-        Presented { generation: 2, refresh: Digest([3; 32]), key: None },
-        Presented { generation: u32::MAX, refresh: Digest([2; 32]), key: None },
-        Presented { generation: 1, refresh: Digest([9; 32]), key: None },
+        PresentedRefreshToken { generation: 2, refresh: Digest([3; 32]), key: None },
+        PresentedRefreshToken { generation: u32::MAX, refresh: Digest([2; 32]), key: None },
+        PresentedRefreshToken { generation: 1, refresh: Digest([9; 32]), key: None },
     ];
     for presented in unknown {
         let mut session = before.clone();
@@ -140,7 +140,7 @@ fn what_this_record_never_gave_out_is_refused_and_ends_nothing() {
 #[test]
 fn the_same_call_again_is_the_same_exchange() {
     let mut session = session();
-    let presented = Presented { generation: 0, refresh: session.refresh, key: None };
+    let presented = PresentedRefreshToken { generation: 0, refresh: session.refresh, key: None };
     let next = Successor {
         refresh: Digest([7; 32]),
         refresh_expires_at: at(DAY),

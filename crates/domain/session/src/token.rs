@@ -15,7 +15,7 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 /// Identifies one refresh token of a session, without its secret part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshTokenId {
-    pub world: ProjectMode,
+    pub project_mode: ProjectMode,
     pub session: SessionId,
     /// Number of refresh tokens of the session that came before it.
     pub generation: u32,
@@ -49,7 +49,7 @@ impl RefreshToken {
 
     /// Parses a token of this project and mode and checks its MAC; `None` for everything else, without a
     /// look-up.
-    pub fn read(world: ProjectMode, text: &str, vault: &dyn Vault) -> Option<Self> {
+    pub fn read(project_mode: ProjectMode, text: &str, vault: &dyn Vault) -> Option<Self> {
         let body = text.strip_prefix(PREFIX).filter(|body| body.len() == BODY)?;
         let number = |from, to| u128::from_str_radix(body.get(from..to)?, 16).ok();
         let session = Uuid::from_u128(number(0, 32)?).into();
@@ -57,14 +57,14 @@ impl RefreshToken {
         let mut random = Zeroizing::new([0; 32]);
         random[..16].copy_from_slice(&number(40, 72)?.to_be_bytes());
         random[16..].copy_from_slice(&number(72, 104)?.to_be_bytes());
-        let token = Self::of(RefreshTokenId { world, session, generation }, &random, vault);
+        let token = Self::of(RefreshTokenId { project_mode, session, generation }, &random, vault);
         // A mismatch means a wrong MAC, or another spelling of the same numbers.
         bool::from(token.text.as_bytes().ct_eq(text.as_bytes())).then_some(token)
     }
 
     fn of(id: RefreshTokenId, random: &[u8; 32], vault: &dyn Vault) -> Self {
-        let (project, session) = (id.world.project.uuid(), id.session.uuid());
-        let (mode, generation) = (id.world.mode.as_str(), id.generation.to_be_bytes());
+        let (project, session) = (id.project_mode.project.uuid(), id.session.uuid());
+        let (mode, generation) = (id.project_mode.mode.as_str(), id.generation.to_be_bytes());
         let parts: [&[u8]; 5] =
             [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
         let mac = vault.digest(Purpose::RefreshTokenMac, &parts);

@@ -45,7 +45,7 @@ fn project(number: u8) -> ProjectId {
 
 fn id(generation: u32) -> RefreshTokenId {
     let session = "01a1fd34-405d-767d-b51f-27c5abb369b3".parse().unwrap();
-    RefreshTokenId { world: project(1).in_mode(KeyMode::Live), session, generation }
+    RefreshTokenId { project_mode: project(1).in_mode(KeyMode::Live), session, generation }
 }
 
 fn token(generation: u32) -> RefreshToken {
@@ -87,7 +87,7 @@ fn any_other_character_anywhere_is_refused() {
 #[test]
 fn no_project_mode_or_key_reads_the_tokens_of_another() {
     let token = token(0);
-    let read = |world, key| RefreshToken::read(world, token.expose(), &Keyed(key));
+    let read = |project_mode, key| RefreshToken::read(project_mode, token.expose(), &Keyed(key));
     assert!(read(project(1).in_mode(KeyMode::Live), 1).is_some());
     assert_eq!(read(project(2).in_mode(KeyMode::Live), 1), None);
     assert_eq!(read(project(1).in_mode(KeyMode::Test), 1), None);

@@ -216,14 +216,14 @@ pub struct OpenHold {
 
 /// Result of recomputing every wallet from its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Audit {
+pub struct LedgerAudit {
     pub projects: u64,
     /// Sum over all wallets of the difference between the stored values and those computed from entries and
     /// open holds; anything but zero is a defect.
     pub difference: Paise,
 }
 
-impl Audit {
+impl LedgerAudit {
     /// Adds one more wallet: the stored balance, the sum of its entries, and the sum of its open holds.
     #[must_use]
     pub fn and(self, stored: Balance, entries: Balance, open: Paise) -> Self {

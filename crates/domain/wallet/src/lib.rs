@@ -37,8 +37,8 @@ pub use closing::{Closable, Closed, Closing, FileDigest};
 pub use closing_store::*;
 pub use dwar_kernel::{Amount, InvalidAmount, Paise};
 pub use ledger::{
-    Adjusted, Adjustment, Audit, Balance, BalanceLevel, Correction, Credit, Credited, EntryKind,
-    HoldOutcome, InvalidCorrection, LedgerEntry, OpenHold, Refunded, Settlement,
+    Adjusted, Adjustment, Balance, BalanceLevel, Correction, Credit, Credited, EntryKind,
+    HoldOutcome, InvalidCorrection, LedgerAudit, LedgerEntry, OpenHold, Refunded, Settlement,
 };
 pub use ledger_store::*;
 pub use month::{InvalidMonth, Month};
@@ -46,4 +46,4 @@ pub use ports::*;
 pub use proof::{LedgerProof, LedgerSum, ProofRun, ProofStart, WalletSnapshot};
 pub use reference::{InvalidReference, Reference};
 pub use statement::{GroupedLine, StatementCursor, StatementFilter, StatementLine};
-pub use wallet::{Impossible, Movement, Wallet};
+pub use wallet::{ImpossibleBalance, Movement, Wallet};

@@ -1,5 +1,5 @@
 use crate::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, LedgerEntry, OpenHold, Refunded,
+    Adjusted, Adjustment, Balance, Credit, Credited, LedgerAudit, LedgerEntry, OpenHold, Refunded,
     Settlement,
 };
 use async_trait::async_trait;
@@ -74,7 +74,7 @@ pub trait WalletStore: Send + Sync {
     ) -> Result<Vec<OpenHold>, StoreError>;
 
     /// Recomputes every wallet from its entries and open holds, all as of one instant.
-    async fn audit(&self) -> Result<Audit, StoreError>;
+    async fn audit(&self) -> Result<LedgerAudit, StoreError>;
 }
 
 /// Reads the ledger entries of single sends.

@@ -29,10 +29,10 @@ pub struct Movement<T> {
 /// requests of callers, so this error means that the stored wallet is corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a movement exceeds what a wallet can hold")]
-pub struct Impossible;
+pub struct ImpossibleBalance;
 
-impl From<Impossible> for StoreError {
-    fn from(cause: Impossible) -> Self {
+impl From<ImpossibleBalance> for StoreError {
+    fn from(cause: ImpossibleBalance) -> Self {
         Self::Failed(Box::new(cause))
     }
 }
@@ -45,7 +45,7 @@ struct Line {
     held: i64,
 }
 
-/// The rules. Each returns [`Impossible`] rather than break the wallet.
+/// The rules. Each returns [`ImpossibleBalance`] rather than break the wallet.
 impl Wallet {
     /// Pays in an amount above zero. Nothing changes if the reference is `known` from an earlier credit, or
     /// the balance would exceed [`Amount::MOST`].
@@ -54,7 +54,7 @@ impl Wallet {
         credit: &Credit,
         known: bool,
         at: Timestamp,
-    ) -> Result<Movement<Credited>, Impossible> {
+    ) -> Result<Movement<Credited>, ImpossibleBalance> {
         let Credit { id, amount, reference } = credit;
         let amount = amount.paise();
         if known || amount == Paise::ZERO {
@@ -73,7 +73,7 @@ impl Wallet {
         &mut self,
         hold: &OpenHold,
         entry: EntryId,
-    ) -> Result<Movement<HoldOutcome>, Impossible> {
+    ) -> Result<Movement<HoldOutcome>, ImpossibleBalance> {
         let OpenHold { project: _, send, relayed, amount, since } = *hold;
         if amount == Paise::ZERO {
             return Ok(Movement::nothing(HoldOutcome::Held));
@@ -93,7 +93,7 @@ impl Wallet {
         settlement: Settlement,
         [capture, release]: [EntryId; 2],
         at: Timestamp,
-    ) -> Result<Movement<bool>, Impossible> {
+    ) -> Result<Movement<bool>, ImpossibleBalance> {
         let Some(OpenHold { send, relayed, amount, .. }) = hold else {
             return Ok(Movement::nothing(false));
         };
@@ -114,7 +114,7 @@ impl Wallet {
         refunded: bool,
         entry: EntryId,
         at: Timestamp,
-    ) -> Result<Movement<Refunded>, Impossible> {
+    ) -> Result<Movement<Refunded>, ImpossibleBalance> {
         // Checked first: the refund stays on record after the capture was closed with its month.
         if refunded {
             return Ok(Movement::nothing(Refunded::Already));
@@ -137,7 +137,7 @@ impl Wallet {
         adjustment: &Adjustment,
         known: bool,
         at: Timestamp,
-    ) -> Result<Movement<Adjusted>, Impossible> {
+    ) -> Result<Movement<Adjusted>, ImpossibleBalance> {
         let Adjustment { id, amount, reference } = adjustment;
         let amount = amount.paise();
         if known {
@@ -166,11 +166,11 @@ impl Wallet {
         lines: impl IntoIterator<Item = Line>,
         (reference, relayed): (&Reference, bool),
         at: Timestamp,
-    ) -> Result<Movement<T>, Impossible> {
+    ) -> Result<Movement<T>, ImpossibleBalance> {
         let (before, mut entries) = (self.balance, Vec::new());
         let mut after = before;
         for Line { id, kind, amount, held } in lines {
-            after = after.plus(amount, held).ok_or(Impossible)?;
+            after = after.plus(amount, held).ok_or(ImpossibleBalance)?;
             let (amount, held) = (Paise(amount), Paise(held));
             let reference = reference.clone();
             entries.push(LedgerEntry { id, kind, amount, held, after, reference, relayed, at });
@@ -186,8 +186,8 @@ impl Wallet {
         let crossed = |low: &Paise| balance < *low && *low <= before.balance;
         let threshold = self.low_balance.filter(crossed)?;
         let subject = Subject::Wallet { entry, balance, threshold };
-        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::WalletLow);
-        Some(Event { world, kind, subject, at })
+        let (project_mode, kind) = (self.project.in_mode(KeyMode::Live), EventKind::WalletLow);
+        Some(Event { project_mode, kind, subject, at })
     }
 }
 

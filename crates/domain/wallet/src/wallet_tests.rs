@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Audit, BalanceLevel, Correction, InvalidAmount, InvalidCorrection};
+use crate::{BalanceLevel, Correction, InvalidAmount, InvalidCorrection, LedgerAudit};
 use proptest::prelude::*;
 
 const SEND: &str = "00000000-0000-7000-8000-000000000009";
@@ -183,7 +183,7 @@ fn a_balance_grows_up_to_its_bound() {
 #[test]
 fn a_stored_wallet_that_cannot_be_right_is_not_moved() {
     let mut broken = wallet(100, i64::MIN);
-    assert_eq!(broken.credit(&credit(1), false, at()), Err(Impossible));
+    assert_eq!(broken.credit(&credit(1), false, at()), Err(ImpossibleBalance));
     assert_eq!(broken.balance, balance(100, i64::MIN));
 }
 
@@ -214,8 +214,8 @@ fn a_balance_that_falls_below_the_threshold_is_told_once() {
     let low = spend(1).unwrap();
     let (entry, balance, threshold) = (entry(2), Paise(49), Paise(50));
     assert_eq!(low.subject, Subject::Wallet { entry, balance, threshold });
-    assert_eq!((low.kind, low.world.mode), (EventKind::WalletLow, KeyMode::Live));
-    assert_eq!((low.world.project, low.at), (wallet.project, at()));
+    assert_eq!((low.kind, low.project_mode.mode), (EventKind::WalletLow, KeyMode::Live));
+    assert_eq!((low.project_mode.project, low.at), (wallet.project, at()));
 
     assert_eq!(settle_one(&mut wallet), None, "it was low before");
     for up in [1, 1] {
@@ -281,17 +281,17 @@ proptest! {
     }
 }
 
-fn split<T>(moved: Result<Movement<T>, Impossible>) -> (Vec<LedgerEntry>, Option<Event>) {
+fn split<T>(moved: Result<Movement<T>, ImpossibleBalance>) -> (Vec<LedgerEntry>, Option<Event>) {
     let moved = moved.unwrap();
     (moved.entries, moved.event)
 }
 
 #[test]
 fn an_audit_adds_up_every_distance() {
-    let sound = Audit::default().and(balance(70, 20), balance(70, 20), Paise(20));
-    assert_eq!(sound, Audit { projects: 1, difference: Paise::ZERO });
+    let sound = LedgerAudit::default().and(balance(70, 20), balance(70, 20), Paise(20));
+    assert_eq!(sound, LedgerAudit { projects: 1, difference: Paise::ZERO });
     let off = sound.and(balance(70, 20), balance(75, 18), Paise(21));
-    assert_eq!(off, Audit { projects: 2, difference: Paise(5 + 2 + 1) });
+    assert_eq!(off, LedgerAudit { projects: 2, difference: Paise(5 + 2 + 1) });
     assert_eq!(off.and(balance(i64::MAX, 0), balance(-9, 0), Paise(0)).difference, Paise(i64::MAX));
 }
 

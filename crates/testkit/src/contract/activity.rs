@@ -6,22 +6,22 @@ use super::wallet::hold;
 use crate::scene::Scene;
 use crate::{Line, MS, START, Stores, minutes, race, seconds};
 use dwar_app::Limits;
-use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
+use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, RecorderId, Timestamp};
 use dwar_login::NewSend;
 use dwar_otp::{DeliveryStatus, Otp, Refusal, RefusedSends, Report};
-use dwar_project::{KeyUse, Used};
+use dwar_project::{KeyUsage, KeyUse};
 use dwar_wallet::{EntryKind, Reference, Settlement};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 fn refused(line: &Line, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
     let minute = RefusedSends::minute_of(START) + minutes(minute);
-    let Line { world, index, .. } = *line;
-    RefusedSends { world, phone: Some(index), reason, minute, count }
+    let Line { project_mode, index, .. } = *line;
+    RefusedSends { project_mode, phone: Some(index), reason, minute, count }
 }
 
 async fn refused_of(stores: &Stores, line: &Line) -> Vec<RefusedSends> {
-    stores.refusals.of_phone(line.world, line.index, 100).await.unwrap()
+    stores.refusals.of_phone(line.project_mode, line.index, 100).await.unwrap()
 }
 
 fn newest_first(mut otps: Vec<Otp>) -> Vec<Otp> {
@@ -52,22 +52,26 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     let foreign = scene.issued(&scene.make.line(other.in_mode(KeyMode::Live))).await;
     for (mode, failed) in KeyMode::ALL.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
         let (mut pages, mut before) = (Vec::new(), None);
-        let world = scene.project.in_mode(mode);
+        let project_mode = scene.project.in_mode(mode);
         loop {
-            let page = stores.console.activity.newest(world, failed, before, 2).await.unwrap();
+            let page =
+                stores.console.activity.newest(project_mode, failed, before, 2).await.unwrap();
             assert!(page.len() <= 2);
             let Some(last) = page.last() else { break };
             before = Some(last.id);
             pages.extend(page);
         }
         let has_failed = |otp: &&Otp| otp.delivery.status == DeliveryStatus::Failed;
-        let own = issued.iter().filter(|otp| otp.world == world);
+        let own = issued.iter().filter(|otp| otp.project_mode == project_mode);
         let own: Vec<_> = own.filter(|otp| !failed || has_failed(otp)).cloned().collect();
         assert!(!own.is_empty());
         assert_eq!(pages, newest_first(own), "{mode:?} {failed}");
     }
-    let world = other.in_mode(KeyMode::Live);
-    assert_eq!(stores.console.activity.newest(world, false, None, 9).await.unwrap(), [foreign]);
+    let project_mode = other.in_mode(KeyMode::Live);
+    assert_eq!(
+        stores.console.activity.newest(project_mode, false, None, 9).await.unwrap(),
+        [foreign]
+    );
 }
 
 /// The newest requests of a phone come back; another phone, mode or project sees none of them.
@@ -82,7 +86,7 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
         scene.issued(elsewhere).await;
     }
     own.sort_by_key(|id| Reverse(*id));
-    let of_phone = |limit| stores.console.activity.of_phone(line.world, line.index, limit);
+    let of_phone = |limit| stores.console.activity.of_phone(line.project_mode, line.index, limit);
     let ids = |otps: Vec<Otp>| -> Vec<OtpId> { otps.into_iter().map(|otp| otp.id).collect() };
     assert_eq!(ids(of_phone(9).await.unwrap()), own);
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
@@ -112,13 +116,13 @@ pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
     assert_eq!(newest(START + minutes(3), 9).await.unwrap(), []);
 }
 
-/// A tally's new count of a minute replaces its earlier one, no matter how often and in which order
+/// A recorder's new count of a minute replaces its earlier one, no matter how often and in which order
 /// it is written; counts of several tallies add up.
 pub async fn counts_of_several_tallies_add_up(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let [one, other]: [TallyId; 2] = [scene.make.id(), scene.make.id()];
-    let count = |tally, counts| stores.refusals.count(tally, counts);
+    let [one, other]: [RecorderId; 2] = [scene.make.id(), scene.make.id()];
+    let count = |usage_recorder, counts| stores.refusals.count(usage_recorder, counts);
     count(one, vec![refused(&line, Refusal::Limit, 0, 2)]).await.unwrap();
     count(one, vec![refused(&line, Refusal::Limit, 0, 5)]).await.unwrap();
     count(one, vec![refused(&line, Refusal::Limit, 0, 5)]).await.unwrap();
@@ -135,11 +139,11 @@ pub async fn counts_at_once_lose_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let lines: Vec<Line> = (0..20).map(|_| scene.line()).collect();
     race(8, |number| {
-        let (stores, tally) = (stores.clone(), scene.make.id());
+        let (stores, usage_recorder) = (stores.clone(), scene.make.id());
         let mut counts: Vec<_> =
             lines.iter().map(|line| refused(line, Refusal::Pace, 0, 3)).collect();
         counts.rotate_left(number * 2);
-        async move { stores.refusals.count(tally, counts).await.unwrap() }
+        async move { stores.refusals.count(usage_recorder, counts).await.unwrap() }
     })
     .await;
     for line in &lines {
@@ -159,18 +163,20 @@ pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
     let own = [refused(&line, Refusal::Limit, 1, 1), refused(&line, Refusal::Limit, 0, 2)];
     assert_eq!(refused_of(stores, &line).await, own);
     assert_eq!(refused_of(stores, &test).await, [refused(&test, Refusal::Limit, 1, 1)]);
-    let one = stores.refusals.of_phone(line.world, line.index, 1).await.unwrap();
+    let one = stores.refusals.of_phone(line.project_mode, line.index, 1).await.unwrap();
     assert_eq!(one, own[..1]);
     let since = RefusedSends::minute_of(START) + minutes(1);
     let of_project =
-        stores.refusals.of_project(line.world.project, since, None, 100).await.unwrap();
+        stores.refusals.of_project(line.project_mode.project, since, None, 100).await.unwrap();
     let nameless = |it: RefusedSends| RefusedSends { phone: None, ..it };
     let live = nameless(refused(&line, Refusal::Limit, 1, 1));
     assert_eq!(of_project, [unknown.clone(), live, nameless(refused(&test, Refusal::Limit, 1, 1))]);
-    let newest = stores.refusals.of_project(line.world.project, since, None, 1).await.unwrap();
+    let newest =
+        stores.refusals.of_project(line.project_mode.project, since, None, 1).await.unwrap();
     assert_eq!(newest, [unknown]);
     let before = Some(since + minutes(1));
-    let earlier = stores.refusals.of_project(line.world.project, since, before, 100).await.unwrap();
+    let earlier =
+        stores.refusals.of_project(line.project_mode.project, since, before, 100).await.unwrap();
     assert_eq!(earlier, of_project[1..]);
 }
 
@@ -181,7 +187,7 @@ pub async fn an_erasure_takes_the_counts(stores: &Stores) {
     let identity = scene.identity(&line).await;
     let counts = [&line, &other].map(|line| refused(line, Refusal::Limit, 0, 1));
     stores.refusals.count(scene.make.id(), counts.to_vec()).await.unwrap();
-    stores.identities.erase(line.world, identity, START).await.unwrap().unwrap();
+    stores.identities.erase(line.project_mode, identity, START).await.unwrap().unwrap();
     assert_eq!(refused_of(stores, &line).await, []);
     assert_eq!(refused_of(stores, &other).await.len(), 1);
 }
@@ -203,13 +209,13 @@ pub async fn sweep_drops_old_counts(stores: &Stores) {
     assert_eq!(refused_of(stores, &line).await.len(), 1);
 }
 
-async fn used(stores: &Stores, project: ProjectId) -> [Option<Used>; 2] {
+async fn used(stores: &Stores, project: ProjectId) -> [Option<KeyUsage>; 2] {
     let keys = stores.projects.keys(project).await.unwrap();
     [keys[0].used, keys[1].used]
 }
 
-fn at(at: Timestamp) -> Used {
-    Used { at, from: Some([203, 0, 113, 7].into()) }
+fn at(at: Timestamp) -> KeyUsage {
+    KeyUsage { at, from: Some([203, 0, 113, 7].into()) }
 }
 
 /// A use is recorded at most once a minute, to the exact instant, by whichever process, and never backwards.
@@ -224,7 +230,7 @@ pub async fn a_key_use_is_noted_once_a_minute(stores: &Stores) {
     note(at(START + minutes(1) - MS)).await.unwrap();
     note(at(START - seconds(90))).await.unwrap();
     assert_eq!(used(stores, project).await, [Some(at(START)), None]);
-    let later = Used { from: None, ..at(START + minutes(1)) };
+    let later = KeyUsage { from: None, ..at(START + minutes(1)) };
     let both = [(keys[0].id, later), (keys[1].id, at(START))];
     let both = both.map(|(key, used)| KeyUse { key, used });
     stores.key_uses.note(both.to_vec()).await.unwrap();

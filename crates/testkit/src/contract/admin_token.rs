@@ -38,11 +38,11 @@ pub async fn a_use_is_noted_once_a_minute(stores: &Stores) {
     let minute = START + minutes(1);
     for (now, from) in [(START, from), (minute - MS, None), (minute, None)] {
         known.note(now, from);
-        stores.console.admin_tokens.note_token(known.id, from, now).await.unwrap();
+        stores.console.admin_tokens.record_token_use(known.id, from, now).await.unwrap();
         assert_eq!(token(stores, &known).await.as_ref(), Some(&known));
     }
     assert_eq!((known.used_at, known.used_from), (Some(minute), None));
-    stores.console.admin_tokens.note_token(make.id(), from, START).await.unwrap();
+    stores.console.admin_tokens.record_token_use(make.id(), from, START).await.unwrap();
 }
 
 /// A revoked token is unknown at once, can be revoked once, and no other token is affected.

@@ -17,7 +17,7 @@ async fn known(stores: &Stores, project: ProjectId, session: SessionId) -> usize
     for key in stores.projects.keys(project).await.unwrap() {
         let caller = stores.projects.caller(key.digest).await.unwrap().is_some();
         for named in [None, Some(session)] {
-            let sought = stores.sessions.seek(key.digest, named).await.unwrap();
+            let sought = stores.sessions.find_key_and_session(key.digest, named).await.unwrap();
             assert_eq!(sought.is_some(), caller, "{named:?}");
         }
         known += usize::from(caller);
@@ -42,7 +42,13 @@ pub async fn no_key_of_an_archived_project_is_known(stores: &Stores) {
             let session = Some(session.id);
             async move {
                 let caller = stores.projects.caller(digest).await.unwrap();
-                caller.is_some() || stores.sessions.seek(digest, session).await.unwrap().is_some()
+                caller.is_some()
+                    || stores
+                        .sessions
+                        .find_key_and_session(digest, session)
+                        .await
+                        .unwrap()
+                        .is_some()
             }
         })
         .await;
@@ -55,7 +61,12 @@ pub async fn no_key_of_an_archived_project_is_known(stores: &Stores) {
         assert_eq!(set(stores, scene.project, None).await, before);
     }
     assert_eq!(known(stores, scene.project, session.id).await, 2);
-    let sought = stores.sessions.seek(keys[0].digest, Some(session.id)).await.unwrap().unwrap();
+    let sought = stores
+        .sessions
+        .find_key_and_session(keys[0].digest, Some(session.id))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(sought.session, Some(session));
 }
 

@@ -6,8 +6,8 @@ use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{OtpId, ProjectId, Timestamp};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Closable, Closing, ClosingStore, Credit, Credited, EntryKind,
-    FileDigest, HoldOutcome, LedgerSum, Month, Paise, Refunded, Settlement, StatementFilter,
+    Adjusted, Adjustment, Closable, Closing, ClosingStore, Credit, Credited, EntryKind, FileDigest,
+    HoldOutcome, LedgerAudit, LedgerSum, Month, Paise, Refunded, Settlement, StatementFilter,
     StatementLine,
 };
 use std::collections::BTreeSet;
@@ -280,7 +280,7 @@ pub async fn a_ledger_adds_up_while_months_are_closed(stores: &Stores) {
                     }
                     2 => scene.adds_up().await,
                     _ => {
-                        let clean = Audit { projects, difference: Paise::ZERO };
+                        let clean = LedgerAudit { projects, difference: Paise::ZERO };
                         scene.stores.wallets.audit().await.unwrap() == clean
                     }
                 }

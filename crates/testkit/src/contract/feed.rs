@@ -5,7 +5,8 @@ use super::ROUNDS;
 use crate::scene::Scene;
 use crate::{CODE, MS, START, Stores, any_project, minutes, race, seconds};
 use dwar_event::{
-    Event, EventKind, FeedBound, FeedCursor, FeedLimit, FeedPosition, FeedRefusal, Room, Subject,
+    ClaimCapacity, Event, EventKind, FeedBound, FeedCursor, FeedLimit, FeedPosition, FeedRefusal,
+    Subject,
 };
 use dwar_kernel::{KeyMode, ProjectId, ProjectMode, Timestamp};
 use dwar_otp::{GuessPolicy, Report, TestQuota};
@@ -24,7 +25,7 @@ fn limit(most: u32) -> FeedLimit {
 /// Reads the feed of a project and mode page by page.
 struct Consumer {
     stores: Stores,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     run: u32,
     cursor: Option<FeedCursor>,
     limit: FeedLimit,
@@ -32,14 +33,14 @@ struct Consumer {
 }
 
 impl Consumer {
-    fn new(stores: &Stores, world: ProjectMode) -> Self {
+    fn new(stores: &Stores, project_mode: ProjectMode) -> Self {
         let (stores, limit) = (stores.clone(), FeedLimit::default());
-        Self { stores, world, run: 1, cursor: None, limit, seen: Vec::new() }
+        Self { stores, project_mode, run: 1, cursor: None, limit, seen: Vec::new() }
     }
 
     async fn ask(&mut self) -> Result<bool, FeedRefusal> {
         let at = self.cursor.map_or(FeedPosition::default(), |cursor| cursor.at);
-        let slice = self.stores.feed.read_feed(self.world, at, self.limit).await.unwrap();
+        let slice = self.stores.feed.read_feed(self.project_mode, at, self.limit).await.unwrap();
         let page = slice.page(self.cursor, self.run)?;
         assert!(page.events.len() <= self.limit.get() as usize);
         if page.events.is_empty() {
@@ -82,17 +83,17 @@ impl Scene {
         changed.done().unwrap().events_feed.run
     }
 
-    fn event(&self, world: ProjectMode, at: Timestamp) -> Event {
+    fn event(&self, project_mode: ProjectMode, at: Timestamp) -> Event {
         let (session, identity) = (self.make.id(), self.make.id());
         let subject = Subject::Session { session, identity };
-        Event { world, kind: EventKind::SessionRevoked, subject, at }
+        Event { project_mode, kind: EventKind::SessionRevoked, subject, at }
     }
 
     /// Records `count` events of a project and mode, one second apart.
-    async fn records(&self, world: ProjectMode, count: u32) -> Vec<Event> {
+    async fn records(&self, project_mode: ProjectMode, count: u32) -> Vec<Event> {
         let mut events = Vec::new();
         for second in 0..count {
-            let event = self.event(world, START + seconds(second.into()));
+            let event = self.event(project_mode, START + seconds(second.into()));
             self.stores.events.record(event.clone()).await.unwrap();
             events.push(event);
         }
@@ -115,20 +116,20 @@ impl Scene {
 /// Each switching on counts, so that no cursor skips the missing events.
 pub async fn a_feed_has_what_happens_while_it_is_on(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let world = scene.project.in_mode(KeyMode::Live);
-    let mut consumer = Consumer::new(stores, world);
-    scene.records(world, 2).await;
+    let project_mode = scene.project.in_mode(KeyMode::Live);
+    let mut consumer = Consumer::new(stores, project_mode);
+    scene.records(project_mode, 2).await;
     assert_eq!(scene.switch(scene.project, true).await, 1);
     assert_eq!(scene.switch(scene.project, true).await, 1, "it was on");
-    let first = scene.records(world, 2).await;
+    let first = scene.records(project_mode, 2).await;
     assert_eq!(consumer.sees(2).await, first);
     assert_eq!(scene.switch(scene.project, false).await, 1);
-    scene.records(world, 1).await;
+    scene.records(project_mode, 1).await;
     assert_eq!(scene.switch(scene.project, true).await, 2);
-    let second = scene.records(world, 1).await;
+    let second = scene.records(project_mode, 1).await;
     consumer.run = 2;
     assert_eq!(consumer.ask().await, Err(FeedRefusal::Expired));
-    let mut anew = Consumer { run: 2, ..Consumer::new(stores, world) };
+    let mut anew = Consumer { run: 2, ..Consumer::new(stores, project_mode) };
     assert_eq!(anew.sees(3).await, [first, second].concat());
 }
 
@@ -147,13 +148,15 @@ pub async fn every_change_comes_into_the_feed(stores: &Stores) {
     scene.judge(&line, CODE, GuessPolicy::OFF, START + MS * 2).await;
     let session = scene.session(&line).await;
     let (sessions, identity) = (&stores.console.identity_sessions, session.identity);
-    assert!(sessions.end_one(line.world, identity, session.id, START + MS * 3).await.unwrap());
-    stores.identities.erase(line.world, session.identity, START + MS * 4).await.unwrap();
-    let own = scene.event(line.world, START + MS * 5);
+    assert!(
+        sessions.end_one(line.project_mode, identity, session.id, START + MS * 3).await.unwrap()
+    );
+    stores.identities.erase(line.project_mode, session.identity, START + MS * 4).await.unwrap();
+    let own = scene.event(line.project_mode, START + MS * 5);
     for _ in 0..2 {
         stores.events.record(own.clone()).await.unwrap();
     }
-    let seen = Consumer::new(stores, line.world).sees(6).await;
+    let seen = Consumer::new(stores, line.project_mode).sees(6).await;
     let kinds: Vec<_> = seen.iter().map(|event| event.kind).collect();
     assert_eq!(
         kinds,
@@ -175,20 +178,21 @@ pub async fn a_feed_is_read_in_order_and_inside_its_world(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let other = scene.another().await;
     scene.switch(other, true).await;
-    let worlds = [
+    let project_modes = [
         scene.project.in_mode(KeyMode::Live),
         scene.project.in_mode(KeyMode::Test),
         other.in_mode(KeyMode::Live),
     ];
     let mut own: Vec<Vec<Event>> = vec![Vec::new(); 3];
     for _ in 0..7 {
-        for (world, own) in worlds.into_iter().zip(&mut own) {
-            own.extend(scene.records(world, 1).await);
+        for (project_mode, own) in project_modes.into_iter().zip(&mut own) {
+            own.extend(scene.records(project_mode, 1).await);
         }
     }
-    for (world, own) in worlds.into_iter().zip(own) {
+    for (project_mode, own) in project_modes.into_iter().zip(own) {
         for most in [1, 2, 6, 7, 8, 500] {
-            let mut consumer = Consumer { limit: limit(most), ..Consumer::new(stores, world) };
+            let mut consumer =
+                Consumer { limit: limit(most), ..Consumer::new(stores, project_mode) };
             assert_eq!(consumer.sees(7).await, own, "{most} at a time");
         }
     }
@@ -200,11 +204,11 @@ pub async fn a_feed_is_read_in_order_and_inside_its_world(stores: &Stores) {
 pub async fn consumers_beside_writers_get_each_event_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::feeding(stores).await;
-        let world = scene.project.in_mode(KeyMode::Live);
+        let project_mode = scene.project.in_mode(KeyMode::Live);
         let (writers, each) = (8, 20);
         let all = race(writers + 4, |number| {
             let (stores, most) = (stores.clone(), [1, 3, 100, 500][number % 4]);
-            let events: Vec<Event> = (0..each).map(|_| scene.event(world, START)).collect();
+            let events: Vec<Event> = (0..each).map(|_| scene.event(project_mode, START)).collect();
             async move {
                 if number < writers {
                     for event in &events {
@@ -212,7 +216,7 @@ pub async fn consumers_beside_writers_get_each_event_once(stores: &Stores) {
                     }
                     return (events, false);
                 }
-                let consumer = Consumer::new(&stores, world);
+                let consumer = Consumer::new(&stores, project_mode);
                 (Consumer { limit: limit(most), ..consumer }.sees(writers * each).await, true)
             }
         })
@@ -234,18 +238,18 @@ pub async fn an_erasure_takes_the_phone_from_the_feed(stores: &Stores) {
     let line = scene.line();
     let identity = scene.identity(&line).await;
     let elsewhere = scene.elsewhere(&line).await;
-    scene.switch(elsewhere[1].world.project, true).await;
+    scene.switch(elsewhere[1].project_mode.project, true).await;
     for line in &elsewhere {
         scene.session(line).await;
     }
     let named = |event: &Event| matches!(&event.subject, Subject::Otp { phone: Some(_), .. });
-    assert!(Consumer::new(stores, line.world).sees(1).await.iter().all(named));
-    stores.identities.erase(line.world, identity, START).await.unwrap();
-    let left = Consumer::new(stores, line.world).sees(2).await;
+    assert!(Consumer::new(stores, line.project_mode).sees(1).await.iter().all(named));
+    stores.identities.erase(line.project_mode, identity, START).await.unwrap();
+    let left = Consumer::new(stores, line.project_mode).sees(2).await;
     assert_eq!(left[0].kind, EventKind::OtpVerified);
     assert!(!left.iter().any(named));
     for line in elsewhere {
-        assert!(Consumer::new(stores, line.world).sees(1).await.iter().all(named));
+        assert!(Consumer::new(stores, line.project_mode).sees(1).await.iter().all(named));
     }
 }
 
@@ -253,14 +257,15 @@ pub async fn an_erasure_takes_the_phone_from_the_feed(stores: &Stores) {
 /// A cursor before the removed events is refused, a cursor at them is continued.
 pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
-    let worlds = KeyMode::ALL.map(|mode| scene.project.in_mode(mode));
+    let project_modes = KeyMode::ALL.map(|mode| scene.project.in_mode(mode));
     let mut made = Vec::new();
-    for world in worlds {
-        made.push(scene.records(world, 6).await);
+    for project_mode in project_modes {
+        made.push(scene.records(project_mode, 6).await);
     }
     let mut consumers = Vec::new();
     for most in [1, 2, 3] {
-        let mut consumer = Consumer { limit: limit(most), ..Consumer::new(stores, worlds[0]) };
+        let mut consumer =
+            Consumer { limit: limit(most), ..Consumer::new(stores, project_modes[0]) };
         while consumer.seen.len() < most as usize {
             consumer.ask().await.unwrap();
         }
@@ -276,15 +281,15 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     }
     let bound = FeedBound { live: 3, test: 1 };
     scene.trims(bound, START, 1 + 3).await;
-    for ((world, made), kept) in worlds.into_iter().zip(&made).zip([3, 1]) {
-        assert_eq!(Consumer::new(stores, world).sees(kept).await, made[6 - kept..]);
+    for ((project_mode, made), kept) in project_modes.into_iter().zip(&made).zip([3, 1]) {
+        assert_eq!(Consumer::new(stores, project_mode).sees(kept).await, made[6 - kept..]);
     }
     // A consumer that has read everything misses nothing, no matter what is removed.
     scene.trims(FeedBound { live: 0, test: 0 }, START, 4).await;
     assert_eq!(consumers[2].ask().await, Ok(false));
-    let mut new = Consumer::new(stores, worlds[0]);
+    let mut new = Consumer::new(stores, project_modes[0]);
     assert_eq!((new.ask().await, new.ask().await), (Ok(false), Ok(false)));
-    let more = scene.records(worlds[0], 1).await;
+    let more = scene.records(project_modes[0], 1).await;
     assert_eq!((new.sees(1).await, consumers[2].seen.len()), (more, 6));
 }
 
@@ -293,30 +298,39 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
 pub async fn a_feed_and_endpoints_do_not_take_events_from_each_other(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let endpoint = scene.endpoint().await;
-    let world = scene.project.in_mode(KeyMode::Live);
-    let made = scene.records(world, 2).await;
-    let told = stores.events.claim_due(START + minutes(1), seconds(9), Room::of(9)).await.unwrap();
+    let project_mode = scene.project.in_mode(KeyMode::Live);
+    let made = scene.records(project_mode, 2).await;
+    let told = stores
+        .events
+        .claim_due(START + minutes(1), seconds(9), ClaimCapacity::of(9))
+        .await
+        .unwrap();
     assert_eq!(told.len(), 2);
     let call = scene.make.call(endpoint.id, &made[0].id());
     stores.events.delivered(vec![call]).await.unwrap();
     stores.calls.trim_calls(endpoint.id, 0).await.unwrap();
-    assert_eq!(Consumer::new(stores, world).sees(2).await, made);
+    assert_eq!(Consumer::new(stores, project_mode).sees(2).await, made);
     scene.trims(FeedBound { live: 0, test: 0 }, START, 2).await;
-    let due = stores.events.claim_due(START + minutes(9), seconds(9), Room::of(9)).await.unwrap();
+    let due = stores
+        .events
+        .claim_due(START + minutes(9), seconds(9), ClaimCapacity::of(9))
+        .await
+        .unwrap();
     assert_eq!(due.into_iter().map(|it| it.event).collect::<Vec<_>>(), made[1..]);
     stores.events.remove_endpoint(scene.project, endpoint.id).await.unwrap();
-    let more = scene.records(world, 1).await;
-    assert_eq!(Consumer::new(stores, world).sees(1).await, more);
+    let more = scene.records(project_mode, 1).await;
+    assert_eq!(Consumer::new(stores, project_mode).sees(1).await, more);
 }
 
 /// Fresh: concurrent sweeps beside writers leave exactly what the bound says, and no reader in between gets a
 /// page with a gap.
 pub async fn trims_at_once_keep_the_bound(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
-    let world = scene.project.in_mode(KeyMode::Live);
+    let project_mode = scene.project.in_mode(KeyMode::Live);
     let bound = FeedBound { live: 10, test: 10 };
     let gone = race(9, |number| {
-        let (stores, events) = (stores.clone(), [(); 20].map(|()| scene.event(world, START)));
+        let (stores, events) =
+            (stores.clone(), [(); 20].map(|()| scene.event(project_mode, START)));
         async move {
             let mut gone = 0;
             for event in events {
@@ -324,7 +338,7 @@ pub async fn trims_at_once_keep_the_bound(stores: &Stores) {
                     0..3 => stores.events.record(event).await.unwrap(),
                     3..6 => gone += stores.feed.trim_feeds(bound, START).await.unwrap(),
                     _ => {
-                        let mut reader = Consumer::new(&stores, world);
+                        let mut reader = Consumer::new(&stores, project_mode);
                         reader.ask().await.unwrap();
                         assert!(matches!(reader.ask().await, Ok(_) | Err(FeedRefusal::Expired)));
                     }
@@ -335,30 +349,30 @@ pub async fn trims_at_once_keep_the_bound(stores: &Stores) {
     })
     .await;
     scene.trims(bound, START, 50 - gone.iter().sum::<u64>()).await;
-    Consumer::new(stores, world).sees(10).await;
+    Consumer::new(stores, project_mode).sees(10).await;
 }
 
 /// Fresh: the quota of test keys does not count events that a feed keeps.
 pub async fn the_quota_of_test_keys_leaves_feeds_alone(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
-    let world = scene.project.in_mode(KeyMode::Test);
-    let made = scene.records(world, 5).await;
+    let project_mode = scene.project.in_mode(KeyMode::Test);
+    let made = scene.records(project_mode, 5).await;
     let quota = TestQuota { kept: 2, in_use: minutes(1) };
     assert_eq!(stores.test_quota.trim(quota, START + minutes(9_000)).await.unwrap(), 0);
-    assert_eq!(Consumer::new(stores, world).sees(5).await, made);
+    assert_eq!(Consumer::new(stores, project_mode).sees(5).await, made);
 }
 
 /// Fresh: cursors of an earlier life of the database are refused; a cursor of the new life works.
 pub async fn a_new_life_ends_every_cursor(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
-    let world = scene.project.in_mode(KeyMode::Live);
-    let made = scene.records(world, 2).await;
-    let mut consumer = Consumer::new(stores, world);
+    let project_mode = scene.project.in_mode(KeyMode::Live);
+    let made = scene.records(project_mode, 2).await;
+    let mut consumer = Consumer::new(stores, project_mode);
     consumer.sees(2).await;
     stores.feed.begin_life("another".to_owned()).await.unwrap();
     assert_eq!(consumer.ask().await, Err(FeedRefusal::Restored));
-    let mut anew = Consumer::new(stores, world);
+    let mut anew = Consumer::new(stores, project_mode);
     assert_eq!(anew.sees(2).await, made);
-    let more = scene.records(world, 1).await;
+    let more = scene.records(project_mode, 1).await;
     assert_eq!(anew.sees(1).await, more);
 }

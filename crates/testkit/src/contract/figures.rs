@@ -8,23 +8,24 @@ use crate::{
     seconds, watch,
 };
 use dwar_activity::{
-    Cause, Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Range, Refused,
-    Route, Sent, Span, Times, Wanted, Window,
+    Cause, Counts, DurationHistogram, Figure, FigureChunk, FigureSpan, FiguresBuilder,
+    FiguresPeriod, Grain, Interval, Overview, Period, Progress, Range, RefusalFigure, RequestFacts,
+    RouteFigures,
 };
-use dwar_app::Toolbox;
-use dwar_console::{Audit, Control, KeepFigures, ReadFigures};
+use dwar_app::CommonPorts;
+use dwar_console::{AuditRecorder, Control, KeepFigures, ReadFigures};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_otp::{
-    CodeDigest, GuessPolicy, Otp, OtpState, Reason, Refusal, RefusedSends, Report, Verdict,
+    CodeDigest, GuessPolicy, GuessVerdict, Otp, OtpState, Reason, Refusal, RefusedSends, Report,
 };
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 
 const LEASE: Duration = seconds(60);
-const BY: By = By::command_line();
+const BY: Requester = Requester::command_line();
 
 /// A keeper and a reader of figures, with their clock.
 struct Desk {
@@ -36,7 +37,7 @@ struct Desk {
 impl Desk {
     fn of(scene: &Scene, now: Timestamp) -> Self {
         let clock = Arc::new(FixedClock::at(now));
-        let tools = Toolbox {
+        let tools = CommonPorts {
             clock: clock.clone(),
             watch: watch(&clock),
             entropy: Arc::new(SeededEntropy::new(7)),
@@ -44,7 +45,8 @@ impl Desk {
             observer: Arc::new(()),
         };
         let store = || scene.stores.console.figures.clone();
-        let audit = Audit { tools: tools.clone(), entries: scene.stores.console.audit.clone() };
+        let audit =
+            AuditRecorder { tools: tools.clone(), entries: scene.stores.console.audit.clone() };
         let projects = scene.stores.projects.clone();
         let control = Control { tools: tools.clone(), projects, audit };
         let keep = KeepFigures { tools, store: store(), keeper: scene.make.id() };
@@ -56,14 +58,14 @@ impl Desk {
         self.keep.run().await.unwrap()
     }
 
-    async fn overview(&self, world: ProjectMode, period: Period) -> Overview {
-        self.read.overview(&BY, world, Wanted::Last(period)).await.unwrap().overview
+    async fn overview(&self, project_mode: ProjectMode, period: Period) -> Overview {
+        self.read.overview(&BY, project_mode, FiguresPeriod::Last(period)).await.unwrap().overview
     }
 }
 
 /// A drawn request, with what the figures have to count.
 struct Drawn {
-    world: ProjectMode,
+    project_mode: ProjectMode,
     at: Timestamp,
     carrier: &'static str,
     tried: Vec<&'static str>,
@@ -85,7 +87,7 @@ impl Scene {
 
     async fn verify(&self, line: &Line, at: Timestamp) {
         let verdict = self.judge(line, CODE, GuessPolicy::OFF, at).await;
-        assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
+        assert!(matches!(verdict, GuessVerdict::Accepted(_)), "{verdict:?}");
     }
 
     async fn send_paid(&self, otp: Otp) -> Otp {
@@ -101,9 +103,9 @@ impl Scene {
     async fn charge(&self, otp: &Otp, settlement: Settlement, refund: bool) {
         let (wallets, at) = (&self.stores.wallets, otp.created_at);
         let entries = [self.make.id(), self.make.id()];
-        wallets.settle(otp.world.project, otp.id, settlement, entries, at).await.unwrap();
+        wallets.settle(otp.project_mode.project, otp.id, settlement, entries, at).await.unwrap();
         if refund {
-            wallets.refund(otp.world.project, otp.id, self.make.id(), at).await.unwrap();
+            wallets.refund(otp.project_mode.project, otp.id, self.make.id(), at).await.unwrap();
         }
     }
 
@@ -114,14 +116,14 @@ impl Scene {
     }
 
     /// Draws a request of one of six kinds, with all its consequences.
-    async fn draw(&self, world: ProjectMode, at: Timestamp, number: u64) -> Drawn {
-        let line = self.make.line(world);
+    async fn draw(&self, project_mode: ProjectMode, at: Timestamp, number: u64) -> Drawn {
+        let line = self.make.line(project_mode);
         let kind = number % 6;
         let mut otp = self.make.otp_with(&line, CODE, at);
         if kind == 5 {
             otp = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp };
         }
-        let otp = match world.mode {
+        let otp = match project_mode.mode {
             KeyMode::Live => self.send_paid(otp).await,
             KeyMode::Test => self.issue(otp).await,
         };
@@ -147,12 +149,12 @@ impl Scene {
         if kind < 2 {
             self.verify(&line, at + took).await;
         }
-        if world.mode == KeyMode::Live {
+        if project_mode.mode == KeyMode::Live {
             self.charge(&otp, settlement, kind == 4).await;
         }
-        let charged = world.mode == KeyMode::Live && (kind < 3 || kind == 5);
+        let charged = project_mode.mode == KeyMode::Live && (kind < 3 || kind == 5);
         Drawn {
-            world,
+            project_mode,
             at,
             carrier,
             tried: if otp.delivery.attempts.len() == 1 {
@@ -174,10 +176,16 @@ impl Scene {
 }
 
 /// Counts the drawn requests of a window one by one.
-fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&str>) -> Counts {
+fn recount(
+    all: &[Drawn],
+    project_mode: ProjectMode,
+    window: Interval,
+    provider: Option<&str>,
+) -> Counts {
     let mut counts = Counts::default();
-    let within =
-        |drawn: &&Drawn| drawn.world == world && window.from <= drawn.at && drawn.at < window.until;
+    let within = |drawn: &&Drawn| {
+        drawn.project_mode == project_mode && window.from <= drawn.at && drawn.at < window.until
+    };
     for drawn in all.iter().filter(within) {
         let of = |name: &str| provider.is_none_or(|provider| provider == name);
         let tried = u64::try_from(drawn.tried.iter().filter(|name| of(name)).count()).unwrap();
@@ -198,7 +206,7 @@ fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&
 }
 
 fn told(counts: &Counts) -> Counts {
-    let delivery_times = Times::default();
+    let delivery_times = DurationHistogram::default();
     Counts { accepted: 0, arrived: 0, failed: 0, delivery_times, ..counts.clone() }
 }
 
@@ -213,7 +221,7 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         entropy.fill(&mut bytes);
         u64::from_le_bytes(bytes) % below
     };
-    let worlds = [
+    let project_modes = [
         scene.project.in_mode(KeyMode::Live),
         scene.project.in_mode(KeyMode::Test),
         other.in_mode(KeyMode::Live),
@@ -232,39 +240,39 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         if at >= end {
             break;
         }
-        let world = worlds[usize::try_from(draw(3)).unwrap()];
-        all.push(scene.draw(world, at, number).await);
+        let project_mode = project_modes[usize::try_from(draw(3)).unwrap()];
+        all.push(scene.draw(project_mode, at, number).await);
     }
     assert!(all.len() > 50, "{}", all.len());
     desk.run_at(end).await;
-    for world in worlds {
+    for project_mode in project_modes {
         for period in Period::ALL {
-            let found = desk.overview(world, period).await;
+            let found = desk.overview(project_mode, period).await;
             let range = Range::last(period, end);
             let (window, before) = (range.window, range.before.unwrap());
             assert_eq!(
                 told(&found.total),
-                recount(&all, world, window, None),
-                "{world:?} {period}"
+                recount(&all, project_mode, window, None),
+                "{project_mode:?} {period}"
             );
             let earlier = told(found.before.as_ref().unwrap());
-            assert_eq!(earlier, recount(&all, world, before, None), "before {period}");
+            assert_eq!(earlier, recount(&all, project_mode, before, None), "before {period}");
             for (point, counts) in &found.series {
-                let expected = recount(&all, world, *point, None);
+                let expected = recount(&all, project_mode, *point, None);
                 assert_eq!(told(counts), expected, "{point:?} {period}");
             }
-            for Route { channel, provider, counts, .. } in &found.routes {
+            for RouteFigures { channel, provider, counts, .. } in &found.routes {
                 assert_eq!(*channel == Channel::Whatsapp, provider == "meta");
                 assert_eq!(
                     told(counts),
-                    recount(&all, world, window, Some(provider)),
+                    recount(&all, project_mode, window, Some(provider)),
                     "{provider}"
                 );
                 assert!(counts.accepted + counts.failed >= counts.attempts);
                 assert_eq!(counts.arrived, counts.delivered);
             }
         }
-        let elsewhere = scene.another().await.in_mode(world.mode);
+        let elsewhere = scene.another().await.in_mode(project_mode.mode);
         assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
     }
     // The sums of many projects equal those of each project's overview.
@@ -272,8 +280,9 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
     let spans = Range::last(Period::Day, end).window.spans(Grain::Hour, settled);
     let both = vec![scene.project, other];
     let traffic = stores.console.figures.traffic(both, KeyMode::Live, spans).await.unwrap();
-    for world in [worlds[0], worlds[2]] {
-        let (total, sum) = (desk.overview(world, Period::Day).await.total, traffic[&world.project]);
+    for project_mode in [project_modes[0], project_modes[2]] {
+        let (total, sum) =
+            (desk.overview(project_mode, Period::Day).await.total, traffic[&project_mode.project]);
         assert!(total.spent > Paise::ZERO);
         assert_eq!(
             (sum.requests, sum.verified, sum.spent),
@@ -281,18 +290,30 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         );
     }
     let (from, until) = (START + minutes(37), START + minutes(101));
-    for world in worlds {
-        let wanted = Wanted::Between(from, until);
-        let found = desk.read.overview(&BY, world, wanted).await.unwrap().overview;
+    for project_mode in project_modes {
+        let wanted = FiguresPeriod::Between(from, until);
+        let found = desk.read.overview(&BY, project_mode, wanted).await.unwrap().overview;
         let Range { window, before, .. } = wanted.range(end).unwrap();
-        assert_eq!(told(&found.total), recount(&all, world, window, None), "{world:?}");
+        assert_eq!(
+            told(&found.total),
+            recount(&all, project_mode, window, None),
+            "{project_mode:?}"
+        );
         let earlier = told(found.before.as_ref().unwrap());
-        assert_eq!(earlier, recount(&all, world, before.unwrap(), None), "before {world:?}");
+        assert_eq!(
+            earlier,
+            recount(&all, project_mode, before.unwrap(), None),
+            "before {project_mode:?}"
+        );
     }
-    let again = desk.overview(worlds[0], Period::Month).await;
+    let again = desk.overview(project_modes[0], Period::Month).await;
     desk.run_at(end).await;
     desk.run_at(end).await;
-    assert_eq!(desk.overview(worlds[0], Period::Month).await, again, "a repetition counted again");
+    assert_eq!(
+        desk.overview(project_modes[0], Period::Month).await,
+        again,
+        "a repetition counted again"
+    );
 }
 
 /// Refused sends are counted in their minute, hour and day, by reason, even if nothing was sent; delivery
@@ -303,9 +324,9 @@ pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
     let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
     desk.run_at(START).await;
     let minute = Grain::Minute.begin(START);
-    let refuse = async |world, reason, after: u64, count| {
+    let refuse = async |project_mode, reason, after: u64, count| {
         let (phone, at) = (Some(line.index), minute + minutes(after));
-        let refused = RefusedSends { world, phone, reason, minute: at, count };
+        let refused = RefusedSends { project_mode, phone, reason, minute: at, count };
         stores.refusals.count(scene.make.id(), vec![refused]).await.unwrap();
     };
     refuse(live, Refusal::Balance, 0, 2).await;
@@ -316,14 +337,15 @@ pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
     refuse(scene.another().await.in_mode(KeyMode::Live), Refusal::Stop, 0, 9).await;
     let otp = scene.send(&line, START).await;
     scene.reports(&otp, 0, Report::Delivered, START + seconds(4)).await.unwrap();
-    let of_hour = |wanted: Refusal| Refused { world: live, minute, reason: wanted, count: 0 };
-    let window = Window { from: minute, until: minute + minutes(120) };
+    let of_hour =
+        |wanted: Refusal| RefusalFigure { project_mode: live, minute, reason: wanted, count: 0 };
+    let window = Interval { from: minute, until: minute + minutes(120) };
     let found = stores.console.figures.refused(window).await.unwrap();
-    let mut own: Vec<_> = found.iter().filter(|it| it.world == live).copied().collect();
+    let mut own: Vec<_> = found.iter().filter(|it| it.project_mode == live).copied().collect();
     own.sort_by_key(|it| it.reason);
     let expected = [
-        Refused { count: 1, ..of_hour(Refusal::Limit) },
-        Refused { count: 5, ..of_hour(Refusal::Balance) },
+        RefusalFigure { count: 1, ..of_hour(Refusal::Limit) },
+        RefusalFigure { count: 5, ..of_hour(Refusal::Balance) },
     ];
     assert_eq!(own, expected, "of the first hour alone");
     // Counted in minutes first, then in hours and days, and never twice.
@@ -362,7 +384,7 @@ pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stor
         assert_eq!(began(&all_of(&scene, grain).await), expected, "{grain}");
     }
     let to_midnight =
-        |from| Span { grain: Grain::Minute, window: Window { from, until: midnight } };
+        |from| FigureSpan { grain: Grain::Minute, window: Interval { from, until: midnight } };
     let spans = vec![to_midnight(midnight - minutes(1))];
     let found =
         stores.console.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap();
@@ -371,8 +393,8 @@ pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stor
 
 async fn all_of(scene: &Scene, grain: Grain) -> Vec<Figure> {
     let window =
-        Window { from: START - minutes(60 * 24 * 70), until: START + minutes(60 * 24 * 70) };
-    let spans = vec![Span { grain, window }];
+        Interval { from: START - minutes(60 * 24 * 70), until: START + minutes(60 * 24 * 70) };
+    let spans = vec![FigureSpan { grain, window }];
     scene.stores.console.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap()
 }
 
@@ -424,7 +446,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
     desk.run_at(START).await;
-    let fresh = desk.read.overview(&BY, live, Wanted::Last(Period::Day)).await.unwrap();
+    let fresh = desk.read.overview(&BY, live, FiguresPeriod::Last(Period::Day)).await.unwrap();
     assert_eq!((fresh.age, fresh.catching_up), (Some(Duration::ZERO), false));
     let minute = Grain::Minute.begin(START);
     let sends: Vec<_> = (0..60).map(|number| minute + minutes(number * 7)).collect();
@@ -432,7 +454,8 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
         scene.send(&scene.line(), *at).await;
     }
     let now = START + minutes(9 * 60);
-    let due = || async { desk.read.overview(&BY, live, Wanted::Last(Period::Day)).await.unwrap() };
+    let due =
+        || async { desk.read.overview(&BY, live, FiguresPeriod::Last(Period::Day)).await.unwrap() };
     desk.clock.set(now);
     assert!(due().await.catching_up);
     desk.run_at(now).await;
@@ -481,7 +504,7 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
         sends.push(otp.id);
     }
     sends.sort();
-    let window = Window { from: START, until: START + MS * 4 };
+    let window = Interval { from: START, until: START + MS * 4 };
     for limit in [1, 3, 7, 20, 50] {
         let (mut seen, mut last) = (Vec::new(), None);
         loop {
@@ -496,12 +519,12 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
         }
         assert_eq!(seen, sends, "{limit} at once");
     }
-    let early = Window { from: START, until: START + MS };
+    let early = Interval { from: START, until: START + MS };
     assert_eq!(stores.console.figures.sent(early, None, 50).await.unwrap().len(), 6);
 }
 
-fn chunk_of(sent: &[Sent], window: Window) -> Chunk {
-    let mut gathering = Gathering::of(window);
+fn chunk_of(sent: &[RequestFacts], window: Interval) -> FigureChunk {
+    let mut gathering = FiguresBuilder::of(window);
     sent.iter().for_each(|sent| assert!(gathering.push(sent).is_continue()));
     gathering.chunk()
 }
@@ -513,18 +536,18 @@ pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Sto
     scene.send(&scene.line(), START).await;
     let store = &stores.console.figures;
     let [first, second]: [KeeperId; 2] = [scene.make.id(), scene.make.id()];
-    let lead = |keeper, now| store.lead(keeper, now, LEASE);
+    let lead = |keeper, now| store.acquire_lease(keeper, now, LEASE);
     assert_eq!(lead(first, START).await.unwrap(), Some(Progress::default()));
     assert_eq!(lead(second, START + LEASE - MS).await.unwrap(), None);
     assert!(lead(first, START + seconds(1)).await.unwrap().is_some());
     assert_eq!(lead(second, START + LEASE).await.unwrap(), None);
     let from = Grain::Minute.begin(START);
-    let window = Window { from, until: from + minutes(1) };
+    let window = Interval { from, until: from + minutes(1) };
     let chunk = chunk_of(&store.sent(window, None, 9).await.unwrap(), window);
     assert!(store.replace(first, chunk.clone()).await.unwrap());
     assert!(store.refreshed(first, START).await.unwrap());
     assert!(lead(second, START + LEASE + seconds(1)).await.unwrap().is_some());
-    let emptied = Chunk { minutes: Vec::new(), ..chunk.clone() };
+    let emptied = FigureChunk { minutes: Vec::new(), ..chunk.clone() };
     assert!(!store.replace(first, emptied.clone()).await.unwrap());
     assert!(!store.settle(first, emptied.clone()).await.unwrap());
     assert!(!store.refreshed(first, START + minutes(9)).await.unwrap());
@@ -535,8 +558,8 @@ pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Sto
     // Settled minutes are neither replaced nor settled again, and none may be skipped.
     assert!(!store.replace(second, emptied.clone()).await.unwrap());
     assert!(!store.settle(second, chunk.clone()).await.unwrap());
-    let later = Window { from: window.until + minutes(1), until: window.until + minutes(2) };
-    assert!(!store.settle(second, Chunk { window: later, ..emptied }).await.unwrap());
+    let later = Interval { from: window.until + minutes(1), until: window.until + minutes(2) };
+    assert!(!store.settle(second, FigureChunk { window: later, ..emptied }).await.unwrap());
     assert_eq!(all_of(&scene, Grain::Hour).await[0].counts.requests, 1);
 }
 
@@ -544,7 +567,7 @@ pub async fn leads_at_once_go_to_one_keeper(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let led = race(16, |_| {
         let (store, keeper) = (stores.console.figures.clone(), scene.make.id());
-        async move { store.lead(keeper, START, LEASE).await.unwrap().is_some() }
+        async move { store.acquire_lease(keeper, START, LEASE).await.unwrap().is_some() }
     });
     assert_eq!(count(&led.await, |led| *led), 1);
 }
@@ -554,9 +577,9 @@ pub async fn settlements_at_once_count_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.send(&scene.line(), START).await;
     let keeper = scene.make.id();
-    stores.console.figures.lead(keeper, START, LEASE).await.unwrap();
+    stores.console.figures.acquire_lease(keeper, START, LEASE).await.unwrap();
     let from = Grain::Minute.begin(START);
-    let window = Window { from, until: from + minutes(1) };
+    let window = Interval { from, until: from + minutes(1) };
     let sent = stores.console.figures.sent(window, None, 9).await.unwrap();
     let settled = race(16, |_| {
         let (store, chunk) = (stores.console.figures.clone(), chunk_of(&sent, window));

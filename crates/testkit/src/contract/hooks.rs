@@ -18,7 +18,7 @@ pub async fn hooks_come_back_oldest_first(stores: &Stores) {
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
     let old = make.hook(project);
     let new = Hook {
-        world: project.in_mode(KeyMode::Test),
+        project_mode: project.in_mode(KeyMode::Test),
         kind: HookKind::Logto,
         lifetime: Duration::from_secs(3_600),
         mfa_lifetime: None,
@@ -39,7 +39,7 @@ pub async fn a_hook_speaks_for_the_present_key_of_its_mode(stores: &Stores) {
     let make = Fixtures::random();
     let project = new_project(stores, &make).await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let hook = Hook { world: project.in_mode(mode), ..make.hook(project) };
+        let hook = Hook { project_mode: project.in_mode(mode), ..make.hook(project) };
         stores.hooks.add_hook(hook.clone()).await.unwrap();
         for _ in 0..2 {
             let new = make.key(mode);

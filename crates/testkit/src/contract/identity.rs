@@ -6,22 +6,22 @@ use crate::{CODE, Line, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_identity::{Erased, Identity};
 use dwar_kernel::{IdentityId, KeyMode, Sealed};
 use dwar_login::{LoginStore, NewSend, Prepared, Redeemed, Redemption};
-use dwar_otp::idempotency::{Beginning, Lifetimes};
-use dwar_otp::{GuessPolicy, Report, Reported};
+use dwar_otp::idempotency::{IdempotencyDecision, Lifetimes};
+use dwar_otp::{GuessPolicy, Report, ReportedRequest};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::{Login, RotationPolicy, Session};
 use std::sync::Arc;
 
 async fn by_id(stores: &Stores, line: &Line, id: IdentityId) -> Option<Identity> {
-    stores.identities.find(line.world, id).await.unwrap()
+    stores.identities.find(line.project_mode, id).await.unwrap()
 }
 
 async fn by_phone(stores: &Stores, line: &Line) -> Option<Identity> {
-    stores.identities.find_by_phone(line.world, line.index).await.unwrap()
+    stores.identities.find_by_phone(line.project_mode, line.index).await.unwrap()
 }
 
 async fn erase(stores: &Stores, line: &Line, id: IdentityId) -> Option<Erased> {
-    stores.identities.erase(line.world, id, START + seconds(1)).await.unwrap()
+    stores.identities.erase(line.project_mode, id, START + seconds(1)).await.unwrap()
 }
 
 /// The first login of a phone creates its identity; later logins keep its id and its first date.
@@ -33,7 +33,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     assert_eq!(id, first.session.identity);
     let mut identity = Identity {
         id,
-        world: line.world,
+        project_mode: line.project_mode,
         phone: first.sealed_phone,
         created_at: START,
         last_verified_at: START,
@@ -54,7 +54,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
         assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
         assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
         assert_eq!(by_id(stores, &line, fresh).await, None);
-        let session = stored_session(stores, line.world, named).await.unwrap();
+        let session = stored_session(stores, line.project_mode, named).await.unwrap();
         assert_eq!(session.identity, id);
     }
 }
@@ -145,7 +145,7 @@ pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
 struct Traces {
     line: Line,
     otp: dwar_otp::Otp,
-    slot: dwar_otp::idempotency::Slot,
+    slot: dwar_otp::idempotency::IdempotencySlot,
 }
 
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
@@ -161,7 +161,11 @@ impl Traces {
             Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true };
         scene.reports(&otp, 0, accepted, START).await.unwrap();
         scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        stores.inbox.deposit(line.world.project, scene.make.message(&otp, START)).await.unwrap();
+        stores
+            .inbox
+            .deposit(line.project_mode.project, scene.make.message(&otp, START))
+            .await
+            .unwrap();
         let record = scene.make.record(&line);
         stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap();
         stores.idempotency.complete(slot, START, scene.make.sealed()).await.unwrap();
@@ -171,11 +175,11 @@ impl Traces {
     /// Asserts that all records are there, or none; limits stay either way.
     async fn assert(&self, scene: &Scene, there: bool) {
         let (stores, otp) = (&scene.stores, &self.otp);
-        let Line { world, index, .. } = self.line;
-        assert_eq!(stores.otps.find(world, otp.id).await.unwrap().is_some(), there);
+        let Line { project_mode, index, .. } = self.line;
+        assert_eq!(stores.otps.find(project_mode, otp.id).await.unwrap().is_some(), there);
         let attempt = stores.otps.find_attempt("meta".to_owned(), otp.id.to_string()).await;
         assert_eq!(attempt.unwrap().is_some(), there);
-        let inbox = stores.inbox.messages(world.project, index, 9).await.unwrap();
+        let inbox = stores.inbox.messages(project_mode.project, index, 9).await.unwrap();
         assert_eq!(inbox.iter().any(|message| message.otp == otp.id), there);
         let pace = minutes(180);
         let once = GuessPolicy { slow_from: 1, slow_pace: pace, ..GuessPolicy::OFF };
@@ -185,8 +189,8 @@ impl Traces {
         assert_eq!((counted.admitted, counted.reset), (false, pace));
         let record = scene.make.record(&self.line);
         let beginning = stores.idempotency.begin(self.slot, record, LIFETIMES).await.unwrap();
-        assert_eq!(beginning == Beginning::Reused, there);
-        assert_eq!(beginning == Beginning::Fresh, !there);
+        assert_eq!(beginning == IdempotencyDecision::Reused, there);
+        assert_eq!(beginning == IdempotencyDecision::Fresh, !there);
     }
 }
 
@@ -199,7 +203,7 @@ pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
     let bystanders = [
         scene.line(),
         scene.make.line(scene.project.in_mode(KeyMode::Test)),
-        Line { world: other.in_mode(line.world.mode), ..line.clone() },
+        Line { project_mode: other.in_mode(line.project_mode.mode), ..line.clone() },
     ];
     let traces = Traces::leave(&scene, &line).await;
     let mut kept = Vec::new();
@@ -222,8 +226,8 @@ pub async fn erasures_at_once_erase_once(stores: &Stores) {
         let line = scene.line();
         let id = scene.session(&line).await.identity;
         let answers = race(20, |_| {
-            let (store, world) = (Arc::clone(&stores.identities), line.world);
-            async move { store.erase(world, id, START).await.unwrap() }
+            let (store, project_mode) = (Arc::clone(&stores.identities), line.project_mode);
+            async move { store.erase(project_mode, id, START).await.unwrap() }
         })
         .await;
         let erased = Some(Erased { sessions_revoked: 1 });
@@ -233,7 +237,7 @@ pub async fn erasures_at_once_erase_once(stores: &Stores) {
 }
 
 async fn find_session(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, session.world, session.id).await
+    stored_session(stores, session.project_mode, session.id).await
 }
 
 /// No login or refresh in flight during an erasure leaves a session behind.
@@ -250,10 +254,10 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
             let (stores, fresh) = (stores.clone(), fresh[number].clone());
             let next = scene.make.successor(&present, START);
             let (seen, presented) = (present.clone(), scene.make.presented(&present));
-            let world = line.world;
+            let project_mode = line.project_mode;
             async move {
                 if number == erasing {
-                    let erased = stores.identities.erase(world, id, START).await.unwrap();
+                    let erased = stores.identities.erase(project_mode, id, START).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 2 == 0 {
                     fresh.enter(&*stores.logins).await;
@@ -283,10 +287,10 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
         let id = scene.identity(&line).await;
         race(10, |number| {
             let (stores, entering) = (stores.clone(), Entering::of(&scene, &line));
-            let world = line.world;
+            let project_mode = line.project_mode;
             async move {
                 if number == 0 {
-                    let erased = stores.identities.erase(world, id, START).await;
+                    let erased = stores.identities.erase(project_mode, id, START).await;
                     assert!(erased.unwrap().is_some());
                 } else {
                     entering.enter(&*stores.logins).await;
@@ -314,7 +318,7 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
             let failed = Report::Failed(dwar_otp::Reason::Blocked);
             let report = scene.make.send_report(first.delivery.attempts[0].id, failed);
             let (about, slot) =
-                (Reported::Id(line.world.project, first.id), scene.make.slot(&line));
+                (ReportedRequest::Id(line.project_mode.project, first.id), scene.make.slot(&line));
             let record = scene.make.record(&line);
             async move {
                 let logins = &*stores.logins;
@@ -329,8 +333,8 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
                     5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
                     6 => logins.prepare(send, START).await.map(drop),
                     _ => {
-                        let Line { world, .. } = line;
-                        stores.identities.erase(world, id, START).await.map(drop)
+                        let Line { project_mode, .. } = line;
+                        stores.identities.erase(project_mode, id, START).await.map(drop)
                     }
                 };
                 step.unwrap();

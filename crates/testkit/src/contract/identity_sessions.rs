@@ -23,22 +23,27 @@ impl Scene {
 
     async fn of(&self, line: &Line, identity: IdentityId) -> Vec<Session> {
         let sessions = &self.stores.console.identity_sessions;
-        sessions.of_identity(line.world, identity, None, 100).await.unwrap()
+        sessions.of_identity(line.project_mode, identity, None, 100).await.unwrap()
     }
 
     async fn end_session(&self, session: &Session, now: Timestamp) -> bool {
-        let Session { world, identity, id, .. } = *session;
-        self.stores.console.identity_sessions.end_one(world, identity, id, now).await.unwrap()
+        let Session { project_mode, identity, id, .. } = *session;
+        self.stores
+            .console
+            .identity_sessions
+            .end_one(project_mode, identity, id, now)
+            .await
+            .unwrap()
     }
 
     pub(super) async fn end_sessions(&self, session: &Session, now: Timestamp) -> u64 {
-        let Session { world, identity, .. } = *session;
-        self.stores.console.identity_sessions.end_all(world, identity, now).await.unwrap()
+        let Session { project_mode, identity, .. } = *session;
+        self.stores.console.identity_sessions.end_all(project_mode, identity, now).await.unwrap()
     }
 
     async fn on_record(&self, session: &Session) -> Session {
-        let world = session.world;
-        stored_session(&self.stores, world, session.id).await.unwrap()
+        let project_mode = session.project_mode;
+        stored_session(&self.stores, project_mode, session.id).await.unwrap()
     }
 }
 
@@ -58,7 +63,7 @@ pub async fn sessions_are_newest_first_in_pages(stores: &Stores) {
         while found.len() < all.len() {
             let after = found.last().map(Session::cursor);
             let page = &stores.console.identity_sessions;
-            let page = page.of_identity(line.world, identity, after, limit);
+            let page = page.of_identity(line.project_mode, identity, after, limit);
             found.extend(page.await.unwrap());
         }
         assert_eq!(found, all, "{limit}");
@@ -104,8 +109,11 @@ pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     let stranger = scene.session(&scene.line()).await;
     let project = scene.another().await;
     let wrong = [
-        Session { world: project.in_mode(session.world.mode), ..session.clone() },
-        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
+        Session { project_mode: project.in_mode(session.project_mode.mode), ..session.clone() },
+        Session {
+            project_mode: session.project_mode.project.in_mode(KeyMode::Test),
+            ..session.clone()
+        },
         Session { identity: stranger.identity, ..session.clone() },
         Session { id: scene.make.id(), ..session.clone() },
     ];
@@ -114,8 +122,9 @@ pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     }
     for wrong in &wrong[..2] {
         assert_eq!(scene.end_sessions(wrong, START).await, 0);
-        let Session { world, identity, .. } = *wrong;
-        let seen = stores.console.identity_sessions.of_identity(world, identity, None, 9).await;
+        let Session { project_mode, identity, .. } = *wrong;
+        let seen =
+            stores.console.identity_sessions.of_identity(project_mode, identity, None, 9).await;
         assert_eq!(seen.unwrap(), []);
     }
     assert_eq!(scene.on_record(&session).await, session);
@@ -152,7 +161,7 @@ pub async fn no_refresh_survives_an_end(stores: &Stores) {
             let (stores, next) = (stores.clone(), next[number].clone());
             let (seen, presented) = (session.clone(), scene.make.presented(&session));
             async move {
-                let Session { world, identity, id, .. } = seen;
+                let Session { project_mode, identity, id, .. } = seen;
                 if number != end {
                     let rotated =
                         stores.sessions.rotate(seen, presented, next, POLICY, START).await;
@@ -160,10 +169,10 @@ pub async fn no_refresh_survives_an_end(stores: &Stores) {
                     assert!(known.contains(&rotated.unwrap().unwrap()));
                 } else if round % 2 == 0 {
                     let sessions = stores.console.identity_sessions;
-                    assert!(sessions.end_one(world, identity, id, START).await.unwrap());
+                    assert!(sessions.end_one(project_mode, identity, id, START).await.unwrap());
                 } else {
                     let sessions = stores.console.identity_sessions;
-                    assert_eq!(sessions.end_all(world, identity, START).await.unwrap(), 1);
+                    assert_eq!(sessions.end_all(project_mode, identity, START).await.unwrap(), 1);
                 }
             }
         })

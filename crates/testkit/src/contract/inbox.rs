@@ -21,7 +21,7 @@ impl Scene {
         let at = START + seconds(second);
         let otp = self.issue(self.make.otp_with(line, crate::CODE, at)).await;
         let message = InboxMessage { channel, ..self.make.message(&otp, at) };
-        self.stores.inbox.deposit(line.world.project, message.clone()).await.unwrap();
+        self.stores.inbox.deposit(line.project_mode.project, message.clone()).await.unwrap();
         (message, otp.sealed_phone)
     }
 }
@@ -43,12 +43,15 @@ pub async fn messages_are_newest_first_and_bounded(stores: &Stores) {
 pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
-    let other = Line { world: scene.another().await.in_mode(line.world.mode), ..line.clone() };
+    let other = Line {
+        project_mode: scene.another().await.in_mode(line.project_mode.mode),
+        ..line.clone()
+    };
     let stranger = scene.make.line(scene.project.in_mode(KeyMode::Test));
     for line in [&line, &other, &stranger] {
         let message = scene.deposit(line, 0, Channel::Whatsapp).await;
         assert_eq!(
-            stores.inbox.messages(line.world.project, line.index, 9).await.unwrap(),
+            stores.inbox.messages(line.project_mode.project, line.index, 9).await.unwrap(),
             [message]
         );
     }
@@ -60,8 +63,10 @@ pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
 pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let lines = [(); 2].map(|()| scene.make.line(scene.project.in_mode(KeyMode::Test)));
-    let other =
-        Line { world: scene.another().await.in_mode(lines[0].world.mode), ..lines[0].clone() };
+    let other = Line {
+        project_mode: scene.another().await.in_mode(lines[0].project_mode.mode),
+        ..lines[0].clone()
+    };
     assert_eq!(stores.inbox.newest(scene.project, 9).await.unwrap(), []);
     let mut landed = Vec::new();
     // The last three have the same time.
@@ -74,7 +79,7 @@ pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores)
     let newest = |limit| stores.inbox.newest(scene.project, limit);
     assert_eq!(newest(9).await.unwrap(), landed);
     assert_eq!(newest(2).await.unwrap(), landed[..2]);
-    assert_eq!(stores.inbox.newest(other.world.project, 9).await.unwrap().len(), 5);
+    assert_eq!(stores.inbox.newest(other.project_mode.project, 9).await.unwrap().len(), 5);
 }
 
 /// A message about a request that was erased meanwhile is dropped.

@@ -5,7 +5,7 @@ use crate::contract::count;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_activity::installation::{
-    AlertChanges, Backlog, COUNTED, Instance, OpenAlert, Queues, Reported, Trouble,
+    AlertChanges, Backlog, COUNTED, Instance, InstanceTrouble, OpenAlert, Queues, ReportedTrouble,
 };
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{AlertKind, KeyMode, Timestamp};
@@ -72,9 +72,9 @@ pub async fn instances_beat_at_once(stores: &Stores) {
     assert_eq!((known.len(), count(&known, |it| it.seen_at == START + MS)), (20, 20));
 }
 
-fn trouble(kind: AlertKind, about: &str, since: Option<Timestamp>) -> Trouble {
+fn trouble(kind: AlertKind, about: &str, since: Option<Timestamp>) -> InstanceTrouble {
     let (about, detail) = (about.to_owned(), format!("{about}: ₹ and 'quotes'"));
-    Trouble { kind, about, detail, since }
+    InstanceTrouble { kind, about, detail, since }
 }
 
 /// Fresh: the problems of an instance are those that it reported last, as long as it is on record and was
@@ -93,7 +93,7 @@ pub async fn troubles_are_what_an_instance_reported_last(stores: &Stores) {
     }
     alerts.report(first.id, vec![auth(), clock()]).await.unwrap();
     alerts.report(second.id, vec![auth()]).await.unwrap();
-    let of = |host: &str, trouble| Reported { host: host.to_owned(), trouble };
+    let of = |host: &str, trouble| ReportedTrouble { host: host.to_owned(), trouble };
     let all = [of("node-1", clock()), of("node-1", auth()), of("node-2", auth())];
     assert_eq!(alerts.reported(START).await.unwrap(), all);
     assert_eq!(alerts.reported(START + MS).await.unwrap(), all[2..], "the first is silent");
@@ -149,9 +149,11 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
         stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
         for age in 0..events {
             let subject = Subject::Session { session: scene.make.id(), identity: scene.make.id() };
-            let (world, kind) = (scene.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
-            let at = START + MS * age + if world.project == other.project { MS * 7 } else { MS };
-            stores.events.record(Event { world, kind, subject, at }).await.unwrap();
+            let (project_mode, kind) =
+                (scene.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
+            let at =
+                START + MS * age + if project_mode.project == other.project { MS * 7 } else { MS };
+            stores.events.record(Event { project_mode, kind, subject, at }).await.unwrap();
         }
     }
     let later = START + seconds(1);

@@ -4,7 +4,7 @@ use super::{ROUNDS, count};
 use crate::{ClearVault, Fixtures, MS, START, SeededEntropy, Stores, minutes, race, seconds};
 use dwar_kernel::Timestamp;
 use dwar_operator::{
-    Admission, Attempt, Challenge, Operator, OperatorSession, Passkey, PasskeyAdded,
+    Attempt, AttemptAdmission, Challenge, Operator, OperatorSession, Passkey, PasskeyAdded,
     PasskeyAlgorithm, PasskeyKey, PasskeyUsed,
 };
 
@@ -137,7 +137,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     let admit = |now| stores.console.operators.admit(Attempt::with_code(owner.id), now);
     for _ in 0..13 {
         let mut at = START;
-        while let Admission::Locked(until) = admit(at).await.unwrap() {
+        while let AttemptAdmission::Locked(until) = admit(at).await.unwrap() {
             at = until;
         }
     }
@@ -149,7 +149,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     assert!(is_in(stores, &session).await);
     let found = stores.console.operators.find(owner.id).await.unwrap().unwrap();
     assert_eq!(found, Operator { signed_in_at: Some(now), ..owner.clone() });
-    assert!(matches!(admit(now).await.unwrap(), Admission::Locked(_)));
+    assert!(matches!(admit(now).await.unwrap(), AttemptAdmission::Locked(_)));
 }
 
 /// A passkey whose counter did not grow does not sign in, nor does a passkey under the name of

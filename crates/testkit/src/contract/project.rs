@@ -5,8 +5,8 @@ use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, any_project, race, seconds};
 use dwar_kernel::{FixedClaims, KeyMode, Paise, PriceList, ProjectId, TokenType};
 use dwar_project::{
-    Caller, Changed, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
-    ProjectRules, Routing,
+    Caller, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
+    ProjectChangeResult, ProjectRules, Routing,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub async fn the_unknown_stay_unknown(stores: &Stores) {
     assert!(!stores.projects.replace_key(nobody, key.clone()).await.unwrap());
     assert!(!knows(stores, &key).await);
     let answer = stores.projects.change(nobody, change, any_project()).await.unwrap();
-    assert_eq!(answer, Changed::NoSuchProject);
+    assert_eq!(answer, ProjectChangeResult::NoSuchProject);
     assert_eq!(stores.projects.find(nobody).await.unwrap(), None);
     assert_eq!(stores.projects.keys(nobody).await.unwrap(), []);
 }
@@ -116,7 +116,7 @@ pub async fn a_change_sets_what_it_names(stores: &Stores) {
     for change in changes {
         project = project.with(change.clone());
         let answer = stores.projects.change(project.id, change, any_project()).await.unwrap();
-        assert_eq!(answer, Changed::Done(Box::new(project.clone())));
+        assert_eq!(answer, ProjectChangeResult::Done(Box::new(project.clone())));
         assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
         let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
         assert_eq!(caller.project, project);
@@ -214,12 +214,13 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     for change in changes {
         project = project.with(change.clone());
         let answer = stores.projects.change(project.id, change, any_project()).await.unwrap();
-        assert_eq!(answer, Changed::Done(Box::new(project.clone())));
+        assert_eq!(answer, ProjectChangeResult::Done(Box::new(project.clone())));
         assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
         for key in &keys {
             let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
             assert_eq!(caller.project, project);
-            let sought = stores.sessions.seek(key.digest, None).await.unwrap().unwrap();
+            let sought =
+                stores.sessions.find_key_and_session(key.digest, None).await.unwrap().unwrap();
             assert_eq!(sought.own_profile.as_ref(), project.own_profile(key.mode));
         }
         assert!(stores.projects.list().await.unwrap().contains(&project));
@@ -296,11 +297,14 @@ pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
             async move { projects.change(project.id, change, rules).await.unwrap() }
         })
         .await;
-        assert_eq!(count(&answers, |answer| matches!(answer, Changed::Done(_))), 1);
+        assert_eq!(count(&answers, |answer| matches!(answer, ProjectChangeResult::Done(_))), 1);
         let refused = InvalidSetting { field: "app_hash", reason: "not both".to_owned() };
-        assert_eq!(count(&answers, |answer| *answer == Changed::Refused(refused.clone())), 1);
+        assert_eq!(
+            count(&answers, |answer| *answer == ProjectChangeResult::Refused(refused.clone())),
+            1
+        );
         let found = stores.projects.find(project.id).await.unwrap();
-        let kept = answers.into_iter().find_map(Changed::done);
+        let kept = answers.into_iter().find_map(ProjectChangeResult::done);
         assert_eq!(found, kept);
     }
 }

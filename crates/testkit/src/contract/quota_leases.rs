@@ -4,7 +4,9 @@
 use super::{CROWD, count};
 use crate::{Fixtures, START, race, seconds};
 use dwar_kernel::{InstanceId, Timestamp};
-use dwar_ratelimit::{Grant, Quota, QuotaLeases, RequestKey, RequestLimiter, RequestScope, Wish};
+use dwar_ratelimit::{
+    Grant, LeaseRequest, Quota, QuotaLeases, RequestKey, RequestLimiter, RequestScope,
+};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +29,12 @@ pub struct Leases {
 }
 
 impl Leases {
-    async fn ask(&self, key: RequestKey, wish: &Wish) -> Option<Grant> {
-        self.store.exchange(vec![(key, wish.clone())]).await.unwrap()[0]
+    async fn ask(&self, key: RequestKey, lease_request: &LeaseRequest) -> Option<Grant> {
+        self.store.exchange(vec![(key, lease_request.clone())]).await.unwrap()[0]
     }
 
-    async fn places(&self, key: RequestKey, wish: &Wish) -> (u32, u32) {
-        let grant = self.ask(key, wish).await.unwrap();
+    async fn places(&self, key: RequestKey, lease_request: &LeaseRequest) -> (u32, u32) {
+        let grant = self.ask(key, lease_request).await.unwrap();
         (grant.places, grant.others)
     }
 
@@ -53,9 +55,9 @@ fn holder() -> InstanceId {
     Fixtures::random().id()
 }
 
-fn wish(spare: u32) -> Wish {
+fn lease_request(spare: u32) -> LeaseRequest {
     let (holder, number, uses) = (holder(), 1, Vec::new());
-    Wish { holder, number, quota: QUOTA, uses, hold: 0, spare, lasts: LASTS }
+    LeaseRequest { holder, number, quota: QUOTA, uses, hold: 0, spare, lasts: LASTS }
 }
 
 async fn admitted(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timestamp) -> usize {
@@ -68,28 +70,28 @@ async fn admitted(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timesta
 
 /// Only shares on record for the same key and scope limit a grant.
 pub async fn what_others_leave_is_granted(leases: &Leases) {
-    let (key, first, second) = (fresh_key(), wish(200), wish(200));
+    let (key, first, second) = (fresh_key(), lease_request(200), lease_request(200));
     assert_eq!(leases.places(key, &first).await, (200, 0));
     assert_eq!(leases.places(key, &second).await, (120, 200));
-    assert_eq!(leases.places(key, &wish(1)).await, (0, 320));
+    assert_eq!(leases.places(key, &lease_request(1)).await, (0, 320));
     for other in [fresh_key(), RequestKey { scope: RequestScope::Send, ..key }] {
-        assert_eq!(leases.places(other, &wish(400)).await, (320, 0));
+        assert_eq!(leases.places(other, &lease_request(400)).await, (320, 0));
     }
-    let less = Wish { number: 2, ..wish(50) };
-    assert_eq!(leases.places(key, &Wish { holder: first.holder, ..less }).await, (50, 120));
-    assert_eq!(leases.places(key, &wish(400)).await, (150, 170));
+    let less = LeaseRequest { number: 2, ..lease_request(50) };
+    assert_eq!(leases.places(key, &LeaseRequest { holder: first.holder, ..less }).await, (50, 120));
+    assert_eq!(leases.places(key, &lease_request(400)).await, (150, 170));
 }
 
 /// One call requests many keys, each separately, and the answers are in the same order.
 pub async fn wishes_are_answered_in_their_order(leases: &Leases) {
     let keys: Vec<_> = (0..50).map(|_| fresh_key()).collect();
-    let wishes = |spare: u32| keys.iter().copied().zip((spare..).map(wish)).collect();
+    let requests = |spare: u32| keys.iter().copied().zip((spare..).map(lease_request)).collect();
     let places = |grants: Vec<Option<Grant>>| -> Vec<u32> {
         grants.into_iter().map(|grant| grant.unwrap().places).collect()
     };
-    let granted = places(leases.store.exchange(wishes(100)).await.unwrap());
+    let granted = places(leases.store.exchange(requests(100)).await.unwrap());
     assert_eq!(granted, (100..150).collect::<Vec<_>>());
-    let granted = places(leases.store.exchange(wishes(200)).await.unwrap());
+    let granted = places(leases.store.exchange(requests(200)).await.unwrap());
     let left = (100..150).zip(200..).map(|(first, wanted): (u32, u32)| wanted.min(320 - first));
     assert_eq!(granted, left.collect::<Vec<_>>());
     assert_eq!(leases.store.exchange(Vec::new()).await.unwrap(), []);
@@ -100,20 +102,21 @@ pub async fn exchanges_at_once_grant_every_place_once(leases: &Leases) {
     for _ in 0..4 {
         let key = fresh_key();
         let grants = race(40, |_| {
-            let (leases, mut wish) = (leases.clone(), wish(15));
+            let (leases, mut lease_request) = (leases.clone(), lease_request(15));
             async move {
                 let mut held = 0;
                 for number in 1..4 {
                     let used = vec![held];
-                    wish = Wish { number, hold: held, uses: used, ..wish };
-                    held = leases.ask(key, &wish).await.unwrap().places;
+                    lease_request =
+                        LeaseRequest { number, hold: held, uses: used, ..lease_request };
+                    held = leases.ask(key, &lease_request).await.unwrap().places;
                 }
                 held
             }
         })
         .await;
         assert_eq!(grants.iter().sum::<u32>(), QUOTA.limit, "{grants:?}");
-        assert_eq!(leases.places(key, &wish(1)).await, (0, 320));
+        assert_eq!(leases.places(key, &lease_request(1)).await, (0, 320));
     }
 }
 
@@ -122,44 +125,45 @@ pub async fn exchanges_at_once_grant_every_place_once(leases: &Leases) {
 pub async fn a_share_that_ended_counts_for_one_window(leases: &Leases) {
     let (key, mut uses) = (fresh_key(), vec![0; 30]);
     (uses[0], uses[10]) = (30, 70);
-    let share = Wish { uses, hold: 100, ..wish(50) };
+    let share = LeaseRequest { uses, hold: 100, ..lease_request(50) };
     assert_eq!(leases.places(key, &share).await, (150, 0));
     let mut others = Vec::new();
     for pause in [9, 25, 10, 14, 4, 9] {
         leases.pass(seconds(pause)).await;
-        others.push(leases.places(key, &wish(0)).await.1);
+        others.push(leases.places(key, &lease_request(0)).await.1);
     }
     assert_eq!(others, [150, 150, 80, 80, 50, 0]);
 }
 
-/// A wish that arrives after a newer one changes nothing; a repeated wish counts once.
+/// A request that arrives after a newer one changes nothing; a repeated request counts once.
 pub async fn an_older_wish_changes_nothing(leases: &Leases) {
-    let (key, first) = (fresh_key(), wish(100));
-    let second = Wish { number: 2, spare: 200, ..first.clone() };
+    let (key, first) = (fresh_key(), lease_request(100));
+    let second = LeaseRequest { number: 2, spare: 200, ..first.clone() };
     assert_eq!(leases.places(key, &second).await, (200, 0));
     assert_eq!(leases.ask(key, &first).await, None);
     assert_eq!(leases.places(key, &second).await, (200, 0));
-    assert_eq!(leases.places(key, &wish(0)).await, (0, 200));
-    // It does not affect other wishes of the same call.
-    let (other, wishes) = (fresh_key(), |other| vec![(key, first.clone()), (other, wish(7))]);
-    let grants = leases.store.exchange(wishes(other)).await.unwrap();
+    assert_eq!(leases.places(key, &lease_request(0)).await, (0, 200));
+    // It does not affect other requests of the same call.
+    let (other, requests) =
+        (fresh_key(), |other| vec![(key, first.clone()), (other, lease_request(7))]);
+    let grants = leases.store.exchange(requests(other)).await.unwrap();
     assert_eq!(grants.iter().map(|it| it.map(|it| it.places)).collect::<Vec<_>>(), [None, Some(7)]);
 }
 
 /// A sweep deletes only shares that no longer count.
 pub async fn a_sweep_drops_what_counts_no_more(leases: &Leases) {
     let [old, young] = [(); 2].map(|()| fresh_key());
-    leases.places(old, &wish(10)).await;
+    leases.places(old, &lease_request(10)).await;
     leases.pass(seconds(30)).await;
-    leases.places(young, &wish(10)).await;
+    leases.places(young, &lease_request(10)).await;
     leases.pass(seconds(39)).await;
     leases.store.sweep_shares().await.unwrap();
-    assert_eq!(leases.places(old, &wish(0)).await, (0, 10));
-    assert_eq!(leases.places(young, &wish(0)).await, (0, 10));
+    assert_eq!(leases.places(old, &lease_request(0)).await, (0, 10));
+    assert_eq!(leases.places(young, &lease_request(0)).await, (0, 10));
     leases.pass(seconds(2)).await;
     leases.store.sweep_shares().await.unwrap();
-    assert_eq!(leases.places(young, &wish(0)).await, (0, 10));
-    assert_eq!(leases.places(old, &wish(400)).await, (320, 0));
+    assert_eq!(leases.places(young, &lease_request(0)).await, (0, 10));
+    assert_eq!(leases.places(old, &lease_request(400)).await, (320, 0));
 }
 
 /// Three limiters, each hit by many concurrent requests, together admit exactly the quota.
@@ -230,7 +234,7 @@ pub async fn whoever_sleeps_past_its_lease_asks_anew(leases: &Leases) {
     for time in 1..15 {
         leases.pass(seconds(5)).await;
         awake.hit(key, QUOTA, START + seconds(5 * time)).await.unwrap();
-        awake.tend(START + seconds(5 * time)).await.unwrap();
+        awake.renew_leases(START + seconds(5 * time)).await.unwrap();
     }
     // Its block came back and was used.
     let now = START + seconds(75);
@@ -260,7 +264,7 @@ pub async fn tending_keeps_what_is_used_alone(leases: &Leases) {
     for second in 0..30 {
         let now = START + seconds(second);
         assert!(one.hit(key, QUOTA, now).await.unwrap().admitted);
-        one.tend(now).await.unwrap();
+        one.renew_leases(now).await.unwrap();
         leases.pass(seconds(1)).await;
     }
     let second = |second| START + seconds(second);
@@ -268,7 +272,7 @@ pub async fn tending_keeps_what_is_used_alone(leases: &Leases) {
     assert!((320 - 30 - BLOCK..=290).contains(&first), "{first}");
     // The first instance gets no requests any more.
     for now in 30..40 {
-        one.tend(second(now)).await.unwrap();
+        one.renew_leases(second(now)).await.unwrap();
         leases.pass(seconds(1)).await;
     }
     assert_eq!(admitted(&other, key, QUOTA, second(40)).await, 290 - first);

@@ -5,7 +5,8 @@ use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
 use dwar_kernel::{ReceiptId, Timestamp};
 use dwar_otp::{
-    KeptReceipt, Otp, Reason, Receipt, ReceiptRoom, Report, Reported, Reviewed, UnknownReceipts,
+    KeptReceipt, Otp, Reason, Receipt, ReceiptReview, ReceiptRoom, Report, ReportedRequest,
+    UnknownReceipts,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -69,7 +70,8 @@ async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     let provider_ref = Some(receipt.provider_ref.clone());
     let report = Report::Accepted { provider_ref, awaits_receipt: true };
     let report = make.send_report(otp.delivery.attempts[0].id, report);
-    let reported = stores.logins.report(Reported::Id(otp.world.project, otp.id), report, START);
+    let reported =
+        stores.logins.report(ReportedRequest::Id(otp.project_mode.project, otp.id), report, START);
     assert!(reported.await.unwrap().is_some());
 }
 
@@ -299,7 +301,7 @@ pub async fn an_unknown_receipt_is_over_after_ten_minutes(stores: &Stores) {
     keep(stores, &[scene.stray(Duration::ZERO)]).await;
     let over = START + seconds(600);
     for (now, expired) in [(START + seconds(1), 0), (over - MS, 0), (over, 1), (over, 0)] {
-        let reviewed = Reviewed { expired, crowded_out: 0 };
+        let reviewed = ReceiptReview { expired, crowded_out: 0 };
         assert_eq!(stores.receipts.review(now, MANY).await.unwrap(), reviewed);
     }
     assert_eq!(stores.receipts.unknown().await.unwrap(), UnknownReceipts::default());
@@ -314,7 +316,7 @@ pub async fn the_oldest_unknown_receipts_make_room(stores: &Stores) {
     keep(stores, std::slice::from_ref(&known)).await;
     keep(stores, &strays).await;
     for (most, crowded_out) in [(30, 0), (10, 20), (10, 0)] {
-        let reviewed = Reviewed { expired: 0, crowded_out };
+        let reviewed = ReceiptReview { expired: 0, crowded_out };
         assert_eq!(stores.receipts.review(START + WAIT, most).await.unwrap(), reviewed);
     }
     let unknown = UnknownReceipts { count: 10, oldest: Some(START + MS * 21) };

@@ -2,10 +2,10 @@
 
 use crate::scene::{Scene, stored_session};
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
-use dwar_event::Room;
+use dwar_event::ClaimCapacity;
 use dwar_kernel::{IdentityId, KeyMode, ProjectMode, SessionId, Timestamp};
 use dwar_login::NewSend;
-use dwar_otp::idempotency::{Beginning, Lifetimes};
+use dwar_otp::idempotency::{IdempotencyDecision, Lifetimes};
 use dwar_otp::{GuessPolicy, Otp, Report, TestQuota};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_session::Session;
@@ -30,10 +30,10 @@ impl Scene {
     }
 
     /// Makes a request per instant, each of a new phone, in this order.
-    async fn asks(&self, world: ProjectMode, at: &[Timestamp]) -> Vec<Otp> {
+    async fn asks(&self, project_mode: ProjectMode, at: &[Timestamp]) -> Vec<Otp> {
         let mut made = Vec::new();
         for at in at {
-            let line = self.make.line(world);
+            let line = self.make.line(project_mode);
             made.push(self.issue(self.make.otp_with(&line, CODE, *at)).await);
         }
         made
@@ -43,7 +43,7 @@ impl Scene {
     async fn left(&self, otps: &[Otp]) -> Vec<bool> {
         let mut left = Vec::new();
         for otp in otps {
-            let found = self.stores.otps.find(otp.world, otp.id).await.unwrap();
+            let found = self.stores.otps.find(otp.project_mode, otp.id).await.unwrap();
             left.push(found.is_some());
         }
         left
@@ -57,12 +57,12 @@ impl Scene {
     }
 
     async fn recalls(&self, line: &Line, identity: IdentityId) -> bool {
-        let found = self.stores.identities.find(line.world, identity).await;
+        let found = self.stores.identities.find(line.project_mode, identity).await;
         found.unwrap().is_some()
     }
 
     async fn is_logged_in(&self, line: &Line, session: SessionId) -> bool {
-        stored_session(&self.stores, line.world, session).await.is_some()
+        stored_session(&self.stores, line.project_mode, session).await.is_some()
     }
 }
 
@@ -99,7 +99,7 @@ pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     assert_eq!(scene.trim(none, START + LIFETIME - MS).await, 0);
     assert_eq!(scene.left(&made).await, [true; 4]);
     let judged = scene.judge(&line, CODE, GuessPolicy::OFF, START + LIFETIME - MS).await;
-    assert!(matches!(judged, dwar_otp::Verdict::Accepted(_)));
+    assert!(matches!(judged, dwar_otp::GuessVerdict::Accepted(_)));
     // Two requests with their places, and the login of one of them: a session and an identity.
     assert_eq!(scene.trim(none, START + LIFETIME).await, 6);
     assert_eq!(scene.left(&made).await, [false, true, true, false]);
@@ -186,7 +186,7 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
     let mut slots = Vec::new();
     for second in 0..5 {
         let (slot, record) = (scene.make.slot(&line), scene.make.record(&line));
-        let record = dwar_otp::idempotency::Record { began_at: at(second), ..record };
+        let record = dwar_otp::idempotency::IdempotencyRecord { began_at: at(second), ..record };
         stores.idempotency.begin(slot, record.clone(), lifetimes).await.unwrap();
         slots.push((slot, record));
         scene.issue(scene.make.otp_with(&line, CODE, at(second))).await;
@@ -197,7 +197,8 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
     assert_eq!(scene.trim(THREE, LATER).await, 3);
     for (number, (slot, record)) in slots.into_iter().enumerate() {
         let begun = stores.idempotency.begin(slot, record, lifetimes).await.unwrap();
-        let wanted = if number < 2 { Beginning::Fresh } else { Beginning::Running };
+        let wanted =
+            if number < 2 { IdempotencyDecision::Fresh } else { IdempotencyDecision::Running };
         assert_eq!(begun, wanted, "{number}");
     }
     let otp = scene.make.otp_with(&line, CODE, at(9));
@@ -215,7 +216,7 @@ pub async fn trim_bounds_events(stores: &Stores) {
     }
     // Two events, and the sessions and identities of the logins that they are about.
     assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 6);
-    let told = stores.events.claim_due(LATER, minutes(1), Room::of(9)).await.unwrap();
+    let told = stores.events.claim_due(LATER, minutes(1), ClaimCapacity::of(9)).await.unwrap();
     let mut told: Vec<_> = told.into_iter().map(|dispatch| dispatch.event.at).collect();
     told.sort_unstable();
     assert_eq!(told, [at(2), at(3), at(4)]);
@@ -227,9 +228,9 @@ pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
     for (line, counted) in [(scene.tester(), 0), (scene.line(), 1)] {
         scene.issued(&line).await;
         scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        let Line { world, index, .. } = line;
+        let Line { project_mode, index, .. } = line;
         assert_eq!(scene.trim(THREE, START).await, 0);
-        let left = stores.otps.forget_guesses(world, index).await.unwrap();
+        let left = stores.otps.forget_guesses(project_mode, index).await.unwrap();
         assert_eq!(left.map_or(0, |left| left.wrong), counted);
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::scene::Scene;
 use crate::{CODE, Fixtures, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
-use dwar_event::{Endpoint, Event, EventKind, FeedBound, NewSecret, Room, Subject, SwitchOff};
+use dwar_event::{
+    ClaimCapacity, Endpoint, Event, EventKind, FeedBound, NewSecret, Subject, SwitchOffPolicy,
+};
 use dwar_kernel::{EntryId, KeyMode, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared, Redemption};
-use dwar_otp::idempotency::{Lifetimes, Slot};
+use dwar_otp::idempotency::{IdempotencySlot, Lifetimes};
 use dwar_otp::{
     AttemptStatus, Channel, Charge, DeliveryStep, GuessPolicy, MAX_UNKNOWN, Otp, Reason,
-    ReceiptRoom, Report, Reported,
+    ReceiptRoom, Report, ReportedRequest,
 };
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendQuota};
@@ -86,7 +88,7 @@ struct Stage {
     old: Otp,
     otp: Otp,
     session: Session,
-    slot: Slot,
+    slot: IdempotencySlot,
     endpoint: Endpoint,
     event: String,
 }
@@ -95,7 +97,7 @@ const NOW: Timestamp = START;
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
 const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 const RECEIPTS: ReceiptRoom = ReceiptRoom { calling: 50, others: 50 };
-const AT_ONCE: SwitchOff = SwitchOff { after: Duration::ZERO, failures: 1 };
+const AT_ONCE: SwitchOffPolicy = SwitchOffPolicy { after: Duration::ZERO, failures: 1 };
 /// Room for the sends of the stage and two more, so that some sends of a round are refused.
 const QUOTA: SendQuota = SendQuota { places: Quota { limit: 5, window: minutes(10) }, reach: None };
 /// Twenty thousand rupees, more than any round spends.
@@ -237,7 +239,7 @@ impl Stage {
         let report_on = async |otp: &Otp, report, hops| {
             let mut report = make.send_report(otp.delivery.attempts[0].id, report);
             report.route.hops.truncate(hops);
-            let request = Reported::Id(otp.world.project, otp.id);
+            let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
             logins.report(request, report, NOW).await.map(drop)
         };
         let stop_at_one = GuessPolicy {
@@ -273,17 +275,17 @@ impl Stage {
 
     async fn on_the_sends(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
-        let Line { world, index, .. } = self.line;
+        let Line { project_mode, index, .. } = self.line;
         let (otps, sends) = (&stores.otps, &stores.sends);
         let later = NOW + seconds(1);
         match step {
-            PortCall::ForgetGuesses => otps.forget_guesses(world, index).await.map(drop),
+            PortCall::ForgetGuesses => otps.forget_guesses(project_mode, index).await.map(drop),
             PortCall::ClaimDueCodes => {
                 otps.claim_due(NOW + minutes(1), seconds(30), 100).await.map(drop)
             }
             PortCall::SweepCodes => otps.sweep(later, later).await.map(drop),
             PortCall::Deposit => {
-                stores.inbox.deposit(world.project, make.message(&self.otp, NOW)).await
+                stores.inbox.deposit(project_mode.project, make.message(&self.otp, NOW)).await
             }
             PortCall::Forgive => sends.forgive(self.line.send_key(), self.otp.id).await,
             _ => sends.sweep(later).await.map(drop),
@@ -292,11 +294,11 @@ impl Stage {
 
     async fn on_the_identity(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
-        let Line { world, .. } = self.line;
+        let Line { project_mode, .. } = self.line;
         let Session { identity, access, .. } = self.session;
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
-            PortCall::Erase => identities.erase(world, identity, NOW).await.map(drop),
+            PortCall::Erase => identities.erase(project_mode, identity, NOW).await.map(drop),
             PortCall::Rotate => {
                 let (presented, next) =
                     (make.presented(&self.session), make.successor(&self.session, NOW));
@@ -377,7 +379,7 @@ impl Stage {
             }
             PortCall::EnableEndpoint => events.enable_endpoint(project, endpoint).await.map(drop),
             PortCall::ClaimEvents => {
-                events.claim_due(NOW, seconds(60), Room::of(50)).await.map(drop)
+                events.claim_due(NOW, seconds(60), ClaimCapacity::of(50)).await.map(drop)
             }
             PortCall::EventDelivered => events.delivered(vec![make.call(endpoint, &event)]).await,
             PortCall::EventFailed => {
@@ -394,8 +396,9 @@ impl Stage {
                 stores.calls.resend(project, endpoint, event, now).await.map(drop)
             }
             PortCall::AddressEvent => {
-                let (world, kind) = (project.in_mode(KeyMode::Live), EventKind::WebhookTest);
-                let test = Event { world, kind, subject: Subject::Test { endpoint }, at: NOW };
+                let (project_mode, kind) = (project.in_mode(KeyMode::Live), EventKind::WebhookTest);
+                let test =
+                    Event { project_mode, kind, subject: Subject::Test { endpoint }, at: NOW };
                 stores.calls.address(test, endpoint, NOW).await.map(drop)
             }
             PortCall::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),
@@ -404,7 +407,7 @@ impl Stage {
                 let none = FeedBound { live: 0, test: 0 };
                 stores.feed.trim_feeds(none, NOW).await.map(drop)
             }
-            PortCall::DropUntold => events.drop_untold().await.map(drop),
+            PortCall::DropUntold => events.drop_undelivered().await.map(drop),
             PortCall::ChangeProject => {
                 let change = ProjectChange {
                     name: Some("Chai & Co".to_owned()),

@@ -2,7 +2,7 @@
 
 use super::super::stores::Database;
 use dwar_activity::installation::{Backlog, QueueStore, Queues};
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_metrics::Database as Shown;
 use dwar_session::{SigningKey, SigningKeyStore};
@@ -18,7 +18,7 @@ const BACKLOGS: [&str; 5] = ["receipts", "events", "overdue_sends", "open_holds"
 
 /// Reads the database periodically, so that a scrape does not query it.
 pub struct DatabaseFigures {
-    tools: Toolbox,
+    tools: CommonPorts,
     keys: Arc<dyn SigningKeyStore>,
     queues: Arc<dyn QueueStore>,
     database: Arc<dyn Database>,
@@ -37,7 +37,7 @@ struct Known {
 
 impl DatabaseFigures {
     pub fn new(
-        tools: Toolbox,
+        tools: CommonPorts,
         keys: Arc<dyn SigningKeyStore>,
         queues: Arc<dyn QueueStore>,
         database: Arc<dyn Database>,

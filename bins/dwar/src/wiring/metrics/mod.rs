@@ -10,7 +10,7 @@ use super::core::Core;
 use super::error::WiringError;
 use super::{gateways, operations};
 use dwar_http::Listener;
-use dwar_metrics::{About, Api, Counts, Exposition, Providers, Server, scrapes};
+use dwar_metrics::{Api, Counts, Exposition, ProgramInfo, Providers, Server, scrapes};
 use std::sync::Arc;
 
 /// A listener, and the counts that it will show.
@@ -45,7 +45,7 @@ impl Begun {
     /// The operating system refused a thread or a socket.
     pub fn show(self, core: &Core, measured: Measured) -> Result<Server, WiringError> {
         let Self { listener, counts, .. } = self;
-        let about = About {
+        let about = ProgramInfo {
             version: operations::version(),
             database: operations::database(core),
             started_at: core.parts.tools.now().timestamp_millis() as f64 / 1_000.0,

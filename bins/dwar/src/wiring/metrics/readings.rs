@@ -9,7 +9,7 @@ use dwar_app::ClockWatch;
 use dwar_console::alerts::Alerts;
 use dwar_http::LoopHealth;
 use dwar_kernel::AlertKind;
-use dwar_metrics::{Clock, Histogram, Loop, Pool, Queue, Readings, Snapshot};
+use dwar_metrics::{Clock, Histogram, Loop, Pool, Queue, Snapshot, SnapshotSource};
 use dwar_turns::{PoolLoad, QueueLoad, Times};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Measured {
     pub lost: LostLines,
 }
 
-impl Readings for Measured {
+impl SnapshotSource for Measured {
     fn read(&self) -> Snapshot {
         let load = self.database.load();
         let breakers = self.carriers.breakers.iter();

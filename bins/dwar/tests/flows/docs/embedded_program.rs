@@ -1,7 +1,9 @@
-use dwar_app::{Claim, ClockWatch, Outside, Parts, Policies, Routes, Service, Stores, Toolbox};
+use dwar_app::{
+    Claim, ClockWatch, CommonPorts, ExternalPorts, Parts, Policies, Routes, Service, Stores,
+};
 use dwar_gateways::{
-    BreakerGateway, BulkheadGateway, Discreet, Gupshup, HttpClient, HttpGateway, SandboxGateway,
-    Secret, TimedGateway,
+    BreakerGateway, BulkheadGateway, Gupshup, HashedReferences, HttpClient, HttpGateway,
+    SandboxGateway, Secret, TimedGateway,
 };
 use dwar_josekit::JosekitSigner;
 use dwar_memory::MemoryRequestLimiter;
@@ -37,7 +39,7 @@ fn parts(store: &Arc<SqliteStore>, master: MasterKey) -> Parts {
     let signer = Arc::new(JosekitSigner::new(keys, vault.clone(), policies.issuer.as_str()));
     let clock = Arc::new(SystemClock);
     let watch = Arc::new(ClockWatch::new(clock.clone(), Arc::new(SystemSteadyClock)));
-    let tools = Toolbox { clock, watch, entropy, vault, observer: Arc::new(()) };
+    let tools = CommonPorts { clock, watch, entropy, vault, observer: Arc::new(()) };
     Parts { tools, stores, signer, codes, policies }
 }
 
@@ -54,13 +56,13 @@ fn account() -> Result<Gupshup, Box<dyn Error>> {
     })
 }
 
-fn outside(parts: &Parts, account: Gupshup) -> Result<Outside, Box<dyn Error>> {
+fn outside(parts: &Parts, account: Gupshup) -> Result<ExternalPorts, Box<dyn Error>> {
     let Parts { tools, stores, policies, .. } = parts;
     let client = HttpClient::new(Duration::from_secs(2), policies.call_timeout, None)?;
     // The guards of the service, the innermost first: no reference of a provider is kept as it came, a call ends in
     // time, a provider that keeps failing is left alone, and one that hangs does not take every call.
     let gupshup: Arc<dyn Gateway> = Arc::new(HttpGateway::new(account, client));
-    let gupshup = Arc::new(Discreet { inner: gupshup, vault: tools.vault.clone() });
+    let gupshup = Arc::new(HashedReferences { inner: gupshup, vault: tools.vault.clone() });
     let (limit, took) = (policies.call_timeout, Arc::new(|_, _| ()));
     let gupshup = Arc::new(TimedGateway { inner: gupshup, limit, took });
     let gupshup = BulkheadGateway::new(Arc::new(BreakerGateway::new(gupshup, 10)), 200);
@@ -77,7 +79,7 @@ fn outside(parts: &Parts, account: Gupshup) -> Result<Outside, Box<dyn Error>> {
     let of_sandbox = |channel| Hop::new(channel, sandbox.provider());
     let test = route([Channel::Whatsapp, Channel::Sms].map(of_sandbox).to_vec());
     let gateways: [Arc<dyn Gateway>; 2] = [Arc::new(gupshup), Arc::new(sandbox)];
-    Ok(Outside {
+    Ok(ExternalPorts {
         requests: Arc::new(MemoryRequestLimiter::default()),
         routes: Routes {
             live,
@@ -102,7 +104,7 @@ async fn upkeep(service: Service) {
         let mut results = vec![
             sweep.follow_up().await.map(drop),
             sweep.settle_stale_holds().await.map(drop),
-            service.tally.write().await,
+            service.usage_recorder.write().await,
         ];
         if second % 60 == 0 {
             results.push(sweep.tidy().await.map(drop));

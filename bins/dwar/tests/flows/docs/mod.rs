@@ -4,6 +4,7 @@
 mod book;
 mod code;
 mod examples;
+mod names;
 mod numbers;
 
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use crate::common::{Person, Program};
 use crate::doors::asking::{Case, Given};
 use crate::doors::rows::{Door, row};
 use crate::doors::stage::{Asker, Subject, Through};
-use dwar_operator::{Access, By, Command, Role};
+use dwar_operator::{Access, Command, Requester, Role};
 
 pub async fn walk(house: &House) {
     let askers = askers(house).await;
@@ -27,7 +27,7 @@ async fn askers(house: &House) -> Vec<Asker> {
     let owner = Person::join(service, &["--name", "everything", "--owner"]).await;
     let viewer = Access::one(project.parse().unwrap(), Role::Viewer);
     let asker = |access: &Access, through| Asker {
-        by: By { access: access.clone(), ..By::command_line() },
+        by: Requester { access: access.clone(), ..Requester::command_line() },
         through,
     };
     let everything = Access::everything();

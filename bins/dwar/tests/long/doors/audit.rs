@@ -3,7 +3,7 @@
 use crate::doors::asking::Given;
 use crate::doors::stage::Stage;
 use dwar_kernel::ProjectId;
-use dwar_operator::{Action, By};
+use dwar_operator::{Action, Requester};
 use serde_json::Value;
 
 /// An entry, without the parts that differ each time: who, when, and new ids.
@@ -41,7 +41,7 @@ impl Written {
     /// A description of the wrong part.
     pub fn read(
         entry: &Value,
-        by: &By,
+        by: &Requester,
         action: Action,
         project: Option<&str>,
         it: &Given<'_>,

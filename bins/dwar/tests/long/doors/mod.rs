@@ -15,7 +15,7 @@ mod verdict;
 use crate::common::Database;
 use asking::{Case, Given, Way};
 use audit::Written;
-use dwar_operator::{Command, Makes, Need};
+use dwar_operator::{Command, CreatedCredential, RequiredAccess};
 use rows::{Door, Row, row};
 use stage::{Asker, Stage, Subject, Through};
 use state::State;
@@ -74,7 +74,7 @@ fn cells<'a>(command: Command, row: &'a Row, askers: &'a [Asker], stage: &Stage)
     let mut cells = Vec::new();
     for asker in askers {
         // Without the right to delegate, everything else is the same as for others.
-        if !asker.by.may_delegate && command.makes() == Makes::Nothing {
+        if !asker.by.may_delegate && command.makes() == CreatedCredential::Nothing {
             continue;
         }
         let door = match asker.through {
@@ -135,7 +135,8 @@ impl Cell<'_> {
             return Err(format!("{entry:?} was to be written down, and was: {entries:?}"));
         }
         let (Some(action), Some(written)) = (entry, entries.first()) else { return Ok(true) };
-        let about = matches!(self.command.needs(), Need::Project(_)).then(|| it.project());
+        let about =
+            matches!(self.command.needs(), RequiredAccess::Project(_)).then(|| it.project());
         let written = Written::read(written, &self.asker.by, action, about, &it)?;
         self.compare(written, log)?;
         Ok(true)

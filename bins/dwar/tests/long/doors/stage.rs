@@ -4,7 +4,7 @@ use crate::common::{Database, Person, Program, Project, Service, World, answer, 
 use crate::doors::asking::{Call, Case};
 use crate::doors::verdict::{self, Verdict};
 use dwar_kernel::ProjectId;
-use dwar_operator::{Access, Actor, By, Role};
+use dwar_operator::{Access, Actor, Requester, Role};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +25,7 @@ pub enum Through {
 
 /// A caller, and their rights in the domain.
 pub struct Asker {
-    pub by: By,
+    pub by: Requester,
     pub through: Through,
 }
 
@@ -116,13 +116,14 @@ impl Stage {
     pub async fn askers(&self) -> Vec<Asker> {
         let id: ProjectId = self.ours.id.parse().unwrap();
         let roles = Role::ALL.map(|role| (role.as_str(), Access::one(id, role)));
-        let mut askers = vec![Asker { by: By::command_line(), through: Through::Cli }];
+        let mut askers = vec![Asker { by: Requester::command_line(), through: Through::Cli }];
         let plain = Program::new(&self.service, &["--name", "plain", "--everything"]);
         let actor = Actor::Token { id: NOBODY.parse().unwrap(), name: "plain".to_owned() };
-        let by = By { actor, may_delegate: false, ..By::command_line() };
+        let by = Requester { actor, may_delegate: false, ..Requester::command_line() };
         askers.push(Asker { by, through: Through::Api(plain) });
         for (name, access) in [("everything", Access::everything())].into_iter().chain(roles) {
-            let by = |actor| By { actor, access: access.clone(), ..By::command_line() };
+            let by =
+                |actor| Requester { actor, access: access.clone(), ..Requester::command_line() };
             let of = ["--project", self.ours.id.as_str(), "--role", name];
             let (token, operator) = match access.everything {
                 true => (vec!["--everything"], vec!["--owner"]),

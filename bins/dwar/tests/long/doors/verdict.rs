@@ -5,7 +5,9 @@ use crate::doors::asking::Case;
 use crate::doors::rows::{Elsewhere, Entry, Row, Wrong};
 use crate::doors::stage::{NOBODY, Stage};
 use dwar_kernel::ProjectId;
-use dwar_operator::{Access, Action, By, Command, Need, Permission, Role, Verdict as Right};
+use dwar_operator::{
+    Access, AccessDecision as Right, Action, Command, Permission, Requester, RequiredAccess, Role,
+};
 use serde_json::Value;
 use std::process::Output;
 
@@ -31,13 +33,13 @@ pub struct Expected {
 
 impl Expected {
     /// From the domain's table of rights and, for callers with the right, from the row.
-    pub fn of(by: &By, command: Command, row: &Row, case: Case, stage: &Stage) -> Self {
+    pub fn of(by: &Requester, command: Command, row: &Row, case: Case, stage: &Stage) -> Self {
         let project = match (case, row.wrong) {
             (Case::Elsewhere, _) => id(&stage.theirs.id),
             (Case::Wrong, Wrong::Project) => id(NOBODY),
             _ => id(&stage.ours.id),
         };
-        let of_project = matches!(command.needs(), Need::Project(_)).then_some(project);
+        let of_project = matches!(command.needs(), RequiredAccess::Project(_)).then_some(project);
         let refused = |verdict| Self { verdict, entry: None };
         let masked = !by.access.may(project, Permission::Unmask);
         let entry = match row.entry {

@@ -4,14 +4,14 @@ use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use dwar_kernel::ProjectId;
-use dwar_operator::{By, Command};
+use dwar_operator::{Command, Requester};
 use dwar_wire::client_address;
 use std::ops::Deref;
 use std::str::FromStr;
 
 pub(crate) struct AdminRequest {
     pub(crate) api: Data<AdminApi>,
-    pub(crate) by: By,
+    pub(crate) by: Requester,
     request: HttpRequest,
 }
 
@@ -85,7 +85,7 @@ impl AdminRequest {
         };
         match found {
             Some(token) => {
-                let by = By::token(&token, from);
+                let by = Requester::token(&token, from);
                 Ok(Self { api, by, request: request.clone() })
             }
             None => Err(match api.throttle.failed(from, api.tools.now()) {

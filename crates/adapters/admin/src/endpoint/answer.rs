@@ -22,7 +22,7 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-pub(crate) type Answered<T> = Result<T, ApiRefusal>;
+pub(crate) type AdminResult<T> = Result<T, ApiRefusal>;
 
 pub(crate) trait Answer: Sized + 'static {
     fn respond(self, status: StatusCode) -> HttpResponse;
@@ -43,19 +43,19 @@ impl<T: Serialize + ToSchema + 'static> Answer for T {
 }
 
 /// A stream of JSON objects of any length, one object per line.
-pub(crate) struct Lines<T> {
+pub(crate) struct JsonLines<T> {
     lines: Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>>>>,
     of: std::marker::PhantomData<T>,
 }
 
-impl<T> Lines<T> {
+impl<T> JsonLines<T> {
     /// Makes a stream from lines as they are read.
     pub(crate) fn new(lines: impl Stream<Item = Result<Bytes, StoreError>> + 'static) -> Self {
         Self { lines: Box::pin(lines), of: std::marker::PhantomData }
     }
 }
 
-impl<T: ToSchema + 'static> Answer for Lines<T> {
+impl<T: ToSchema + 'static> Answer for JsonLines<T> {
     fn respond(self, status: StatusCode) -> HttpResponse {
         HttpResponse::build(status)
             .content_type("application/x-ndjson")
@@ -115,7 +115,7 @@ impl<T: ToSchema> Page<T> {
         paging: &Paging,
         id: impl Fn(&O) -> I,
         view: impl Fn(&O) -> T,
-    ) -> Answered<Self> {
+    ) -> AdminResult<Self> {
         let limit = limit(paging.limit)?;
         let mut rest = all;
         if let Some(cursor) = &paging.cursor {

@@ -1,5 +1,5 @@
 use crate::views::HookView;
-use dwar_app::Toolbox;
+use dwar_app::CommonPorts;
 use dwar_console::Management;
 use dwar_console::operations::Operations;
 use dwar_wire::{Document, Throttle};
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The state that all endpoints of the admin API share: use cases and addresses.
 pub struct AdminApi {
-    pub(crate) tools: Toolbox,
+    pub(crate) tools: CommonPorts,
     pub(crate) manage: Management,
     pub(crate) operations: Arc<dyn Operations>,
     /// Where browsers reach the dashboard. Links of invitations begin with it.
@@ -27,7 +27,7 @@ impl AdminApi {
     /// addresses of hooks with `public_url`. `behind_proxy` says whether a trusted proxy records
     /// the address of each request.
     pub fn new(
-        tools: Toolbox,
+        tools: CommonPorts,
         manage: Management,
         operations: Arc<dyn Operations>,
         dashboard_url: String,

@@ -1,10 +1,10 @@
 use crate::endpoint::admin_request::{AdminRequest, Scope};
-use crate::endpoint::answer::{Answer, Answered};
+use crate::endpoint::answer::{AdminResult, Answer};
 use crate::endpoint::extract::Extract;
 use crate::endpoint::refusal::AdminCode;
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
-use dwar_operator::{Command, Makes, Need, Role};
+use dwar_operator::{Command, CreatedCredential, RequiredAccess, Role};
 use dwar_wire::openapi::Operation;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(crate) trait Handler<Parameters>: Clone + 'static {
     type Extract: Extract;
     type Answer: Answer;
 
-    async fn call(self, scope: Self::Scope, given: Self::Extract) -> Answered<Self::Answer>;
+    async fn call(self, scope: Self::Scope, given: Self::Extract) -> AdminResult<Self::Answer>;
 }
 
 impl<S, A, F, R> Handler<(S,)> for F
@@ -23,13 +23,13 @@ where
     S: Scope,
     A: Answer,
     F: Fn(S) -> R + Clone + 'static,
-    R: Future<Output = Answered<A>>,
+    R: Future<Output = AdminResult<A>>,
 {
     type Scope = S;
     type Extract = ();
     type Answer = A;
 
-    async fn call(self, scope: S, (): ()) -> Answered<A> {
+    async fn call(self, scope: S, (): ()) -> AdminResult<A> {
         self(scope).await
     }
 }
@@ -40,13 +40,13 @@ where
     E: Extract,
     A: Answer,
     F: Fn(S, E) -> R + Clone + 'static,
-    R: Future<Output = Answered<A>>,
+    R: Future<Output = AdminResult<A>>,
 {
     type Scope = S;
     type Extract = E;
     type Answer = A;
 
-    async fn call(self, scope: S, given: E) -> Answered<A> {
+    async fn call(self, scope: S, given: E) -> AdminResult<A> {
         self(scope, given).await
     }
 }
@@ -57,7 +57,7 @@ async fn run<P: 'static, H: Handler<P>>(
     (command, status): (Command, StatusCode),
     request: HttpRequest,
     payload: web::Payload,
-) -> Answered<HttpResponse> {
+) -> AdminResult<HttpResponse> {
     let scope = H::Scope::enter(AdminRequest::authenticate(&request).await?, command)?;
     let given = H::Extract::read(&request, &mut payload.into_inner()).await?;
     Ok(handler.call(scope, given).await?.respond(status))
@@ -129,7 +129,7 @@ fn operation<P: 'static, H: Handler<P>>(
     let operation = Operation::new(method, path, command.as_str(), route)
         .description(needs(command))
         .extension("x-right", command.needs().to_string())
-        .extension("x-delegation", command.makes() != Makes::Nothing)
+        .extension("x-delegation", command.makes() != CreatedCredential::Nothing)
         .parameters(path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(part));
     let operation = H::Extract::describe(operation);
     let follows = follows(&operation, command);
@@ -165,10 +165,10 @@ fn follows(operation: &Operation, command: Command) -> impl Iterator<Item = Admi
 
 /// Tells whether a token may see the subject of the command and still lack the right to the
 /// command.
-fn may_be_forbidden(need: Need) -> bool {
+fn may_be_forbidden(need: RequiredAccess) -> bool {
     match need {
-        Need::Any => false,
-        Need::Project(permission) => Role::ALL.iter().any(|role| !role.may(permission)),
+        RequiredAccess::Any => false,
+        RequiredAccess::Project(permission) => Role::ALL.iter().any(|role| !role.may(permission)),
         _ => true,
     }
 }
@@ -177,15 +177,17 @@ fn may_be_forbidden(need: Need) -> bool {
 fn needs(command: Command) -> String {
     let need = command.needs();
     let whose = match need {
-        Need::Any => "For every token; the answer holds only what the token may see.".to_owned(),
-        Need::Team => "For tokens that may see the team of a project.".to_owned(),
-        Need::Installation | Need::Own | Need::Machine => {
+        RequiredAccess::Any => {
+            "For every token; the answer holds only what the token may see.".to_owned()
+        }
+        RequiredAccess::Team => "For tokens that may see the team of a project.".to_owned(),
+        RequiredAccess::Installation | RequiredAccess::Own | RequiredAccess::Machine => {
             "For tokens of owners of the installation.".to_owned()
         }
-        Need::Project(_) => format!("For tokens that may {need} in the project."),
+        RequiredAccess::Project(_) => format!("For tokens that may {need} in the project."),
     };
     match command.makes() {
-        Makes::Nothing => whose,
+        CreatedCredential::Nothing => whose,
         _ => format!(
             "{whose} The token must be allowed to delegate, because what this creates works without it."
         ),

@@ -1,4 +1,4 @@
-use crate::endpoint::{AdminRequest, Answered, Operation, ProjectRequest, get};
+use crate::endpoint::{AdminRequest, AdminResult, Operation, ProjectRequest, get};
 use crate::views::{Alert, Page};
 use dwar_operator::Command;
 
@@ -11,12 +11,12 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-async fn list(call: AdminRequest) -> Answered<Page<Alert>> {
+async fn list(call: AdminRequest) -> AdminResult<Page<Alert>> {
     let alerts = call.api.manage.alerts.list(&call.by).await?;
     Ok(Page::whole(alerts.iter().map(Alert::from)))
 }
 
-async fn list_of_project(at: ProjectRequest) -> Answered<Page<Alert>> {
+async fn list_of_project(at: ProjectRequest) -> AdminResult<Page<Alert>> {
     let alerts = at.api.manage.alerts.of_project(&at.by, at.project).await?;
     Ok(Page::whole(alerts.iter().map(Alert::from)))
 }

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminRequest, Answered, ApiRefusal, Lines, Operation, ProjectRequest, Query, Scope, get,
+    AdminRequest, AdminResult, ApiRefusal, JsonLines, Operation, ProjectRequest, Query, Scope, get,
     instant_of, limit, one_of, place,
 };
 use crate::views::{AuditLine, Page};
@@ -54,7 +54,7 @@ fn actions() -> Object {
     one_of(Action::ALL.map(Action::as_str))
 }
 
-async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Page<AuditLine>> {
+async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> AdminResult<Page<AuditLine>> {
     let (filter, after) = (query.filter(at.project())?, query.after()?);
     let (limit, call) = (limit(query.limit)?, at.call());
     // One entry more than the limit shows whether there are more.
@@ -62,15 +62,18 @@ async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Page
     Ok(AuditLine::page(&entries, limit))
 }
 
-async fn export<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Lines<AuditLine>> {
+async fn export<S: Scope>(
+    at: S,
+    Query(query): Query<AuditQuery>,
+) -> AdminResult<JsonLines<AuditLine>> {
     // An export has no limit; an invalid limit is refused all the same.
     let (filter, after, _) = (query.filter(at.project())?, query.after()?, limit(query.limit)?);
     let (log, by) = (at.call().api.manage.audit_log.clone(), at.call().by.clone());
-    Ok(Lines::new(AuditLine::export(log, by, filter, after).await?))
+    Ok(JsonLines::new(AuditLine::export(log, by, filter, after).await?))
 }
 
 impl AuditQuery {
-    fn filter(&self, project: Option<ProjectId>) -> Answered<AuditFilter> {
+    fn filter(&self, project: Option<ProjectId>) -> AdminResult<AuditFilter> {
         let action = self.action.as_deref().map(|word| {
             Action::from_word(word).ok_or_else(|| ApiRefusal::field("action", "no such action"))
         });
@@ -84,7 +87,7 @@ impl AuditQuery {
         })
     }
 
-    fn after(&self) -> Answered<Option<AuditCursor>> {
+    fn after(&self) -> AdminResult<Option<AuditCursor>> {
         let place = place(self.cursor.as_deref())?;
         Ok(place.map(|(at, id)| AuditCursor { at, id }))
     }

@@ -1,8 +1,8 @@
 use crate::endpoint::{
-    Answered, ApiRefusal, Operation, ProjectRequest, Query, get, instant_of, modes, one_of, word,
+    AdminResult, ApiRefusal, Operation, ProjectRequest, Query, get, instant_of, modes, one_of, word,
 };
 use crate::views::{id, instant};
-use dwar_activity::{Cause, Counts, Period, Route, Wanted, Window};
+use dwar_activity::{Cause, Counts, FiguresPeriod, Interval, Period, RouteFigures};
 use dwar_kernel::{KeyMode, Timestamp};
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
@@ -124,25 +124,25 @@ struct FigureRoute {
     counts: FigureCounts,
 }
 
-async fn show(at: ProjectRequest, Query(query): Query<FiguresQuery>) -> Answered<Figures> {
+async fn show(at: ProjectRequest, Query(query): Query<FiguresQuery>) -> AdminResult<Figures> {
     let mode = word("mode", query.mode.as_deref(), KeyMode::from_word)?.unwrap_or(KeyMode::Live);
     let now = at.api.tools.now();
     let wanted = query.wanted(now)?;
     let found = at.api.manage.figures.overview(&at.by, at.project.in_mode(mode), wanted).await?;
     let overview = found.overview;
-    let point = |(it, counts): (Window, Counts)| FigurePoint {
+    let point = |(it, counts): (Interval, Counts)| FigurePoint {
         began_at: instant(it.from),
         counts: view(&counts),
     };
-    let route = |route: Route| FigureRoute {
+    let route = |route: RouteFigures| FigureRoute {
         channel: id(route.channel),
         provider: route.provider,
         counts: view(&route.counts),
     };
     Ok(Figures {
         period: match wanted {
-            Wanted::Last(period) => Some(id(period)),
-            Wanted::Between(..) => None,
+            FiguresPeriod::Last(period) => Some(id(period)),
+            FiguresPeriod::Between(..) => None,
         },
         mode: id(mode),
         since: instant(overview.range.window.from),
@@ -157,15 +157,15 @@ async fn show(at: ProjectRequest, Query(query): Query<FiguresQuery>) -> Answered
 }
 
 impl FiguresQuery {
-    fn wanted(&self, now: Timestamp) -> Answered<Wanted> {
+    fn wanted(&self, now: Timestamp) -> AdminResult<FiguresPeriod> {
         let period = word("period", self.period.as_deref(), Period::from_word)?;
         let since = instant_of("since", self.since.as_deref())?;
         let until = instant_of("until", self.until.as_deref())?;
         match (period, since, until) {
             (Some(_), None, None) | (None, None, None) => {
-                Ok(Wanted::Last(period.unwrap_or(Period::Day)))
+                Ok(FiguresPeriod::Last(period.unwrap_or(Period::Day)))
             }
-            (None, Some(since), until) => Ok(Wanted::Between(since, until.unwrap_or(now))),
+            (None, Some(since), until) => Ok(FiguresPeriod::Between(since, until.unwrap_or(now))),
             (None, None, Some(_)) => Err(ApiRefusal::field("until", "needs `since` beside it")),
             (Some(_), ..) => Err(ApiRefusal::field("period", "stands alone, without a range")),
         }

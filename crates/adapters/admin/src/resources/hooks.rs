@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, Answered, Json, Operation, Paging, Parsed, ProjectRequest, Query, delete, get,
+    AdminCode, AdminResult, Json, Operation, Paging, Parsed, ProjectRequest, Query, delete, get,
     patch, post, post_created,
 };
 use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
@@ -62,33 +62,33 @@ struct ChangeHook {
     mfa_expires_in: Option<u64>,
 }
 
-async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Hook>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> AdminResult<Page<Hook>> {
     let hooks = at.api.manage.hooks.list(&at.by, at.project).await?;
     let view = at.api.hook_view();
     Page::of(&hooks, &paging, |hook| hook.id, |hook| view.of(hook))
 }
 
-async fn add(at: ProjectRequest, Json(body): Json<AddHook>) -> Answered<AddedHook> {
+async fn add(at: ProjectRequest, Json(body): Json<AddHook>) -> AdminResult<AddedHook> {
     let AddHook { kind: Parsed(kind), mode: Parsed(mode), expires_in, mfa_expires_in } = body;
     let new = NewHook { kind, mode, expires_in, mfa_expires_in };
     let (hook, secret) = at.api.manage.hooks.add(&at.by, at.project, new).await?;
     Ok(at.api.hook_view().added(&hook, &secret))
 }
 
-async fn change(at: ProjectRequest, Json(body): Json<ChangeHook>) -> Answered<Hook> {
+async fn change(at: ProjectRequest, Json(body): Json<ChangeHook>) -> AdminResult<Hook> {
     let ChangeHook { expires_in, mfa_expires_in } = body;
     let (hook, changed) = (at.part("hook")?, ChangedLifetimes { expires_in, mfa_expires_in });
     let changed = at.api.manage.hooks.change(&at.by, at.project, hook, changed).await?;
     Ok(at.api.hook_view().of(&changed))
 }
 
-async fn rotate(at: ProjectRequest) -> Answered<HookSecret> {
+async fn rotate(at: ProjectRequest) -> AdminResult<HookSecret> {
     let hook = at.part("hook")?;
     let (hook, secret) = at.api.manage.hooks.rotate_secret(&at.by, at.project, hook).await?;
     Ok(HookSecret::new(&hook, &secret))
 }
 
-async fn remove(at: ProjectRequest) -> Answered<RemovedHook> {
+async fn remove(at: ProjectRequest) -> AdminResult<RemovedHook> {
     let hook: HookId = at.part("hook")?;
     at.api.manage.hooks.remove(&at.by, at.project, hook).await?;
     Ok(hook.into())

@@ -1,4 +1,4 @@
-use crate::endpoint::{Answered, Json, Operation, Parsed, ProjectRequest, delete, get, post};
+use crate::endpoint::{AdminResult, Json, Operation, Parsed, ProjectRequest, delete, get, post};
 use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
@@ -51,20 +51,20 @@ struct ErasedIdentity {
     sessions_revoked: u64,
 }
 
-async fn show(at: ProjectRequest) -> Answered<Identity> {
+async fn show(at: ProjectRequest) -> AdminResult<Identity> {
     let (mode, identity) = (at.part("mode")?, at.part("identity")?);
     let found = at.api.manage.identities.show(&at.by, at.project.in_mode(mode), identity).await?;
     let phone = found.phone.to_string();
     Ok(view(&found, mode, phone))
 }
 
-async fn find(at: ProjectRequest, Json(body): Json<PhoneToFind>) -> Answered<Identity> {
+async fn find(at: ProjectRequest, Json(body): Json<PhoneToFind>) -> AdminResult<Identity> {
     let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
     let found = at.api.manage.identities.find(&at.by, at.project.in_mode(mode), &phone).await?;
     Ok(view(&found, mode, found.phone.e164()))
 }
 
-async fn erase(at: ProjectRequest) -> Answered<ErasedIdentity> {
+async fn erase(at: ProjectRequest) -> AdminResult<ErasedIdentity> {
     let (mode, identity) = (at.part("mode")?, at.part("identity")?);
     let erased = at.api.manage.identities.erase(&at.by, at.project.in_mode(mode), identity).await?;
     Ok(ErasedIdentity {

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    Answered, Operation, Paging, ProjectRequest, Query, delete, get, limit, place,
+    AdminResult, Operation, Paging, ProjectRequest, Query, delete, get, limit, place,
 };
 use crate::views::{Page, id, instant};
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, Timestamp};
@@ -60,31 +60,32 @@ struct EndedSessions {
     sessions_ended: u64,
 }
 
-async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<SessionBody>> {
-    let (world, identity) = whose(&at)?;
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> AdminResult<Page<SessionBody>> {
+    let (project_mode, identity) = whose(&at)?;
     let place = place(paging.cursor.as_deref())?;
     let after = place.map(|(at, session)| SessionCursor { at, session });
     let (limit, now) = (limit(paging.limit)?, at.api.tools.now());
     // One session more than the limit shows whether there are more.
     let sessions =
-        at.api.manage.identities.sessions(&at.by, world, identity, after, limit + 1).await?;
+        at.api.manage.identities.sessions(&at.by, project_mode, identity, after, limit + 1).await?;
     Ok(Page::cut(&sessions, limit, cursor, |session| view(session, now)))
 }
 
-async fn end_all(at: ProjectRequest) -> Answered<EndedSessions> {
-    let (world, identity) = whose(&at)?;
-    let sessions_ended = at.api.manage.identities.end_sessions(&at.by, world, identity).await?;
+async fn end_all(at: ProjectRequest) -> AdminResult<EndedSessions> {
+    let (project_mode, identity) = whose(&at)?;
+    let sessions_ended =
+        at.api.manage.identities.end_sessions(&at.by, project_mode, identity).await?;
     Ok(EndedSessions { identity_id: id(identity), sessions_ended })
 }
 
-async fn end_one(at: ProjectRequest) -> Answered<EndedSessions> {
-    let (world, identity) = whose(&at)?;
+async fn end_one(at: ProjectRequest) -> AdminResult<EndedSessions> {
+    let (project_mode, identity) = whose(&at)?;
     let session: SessionId = at.part("session")?;
-    at.api.manage.identities.end_session(&at.by, world, identity, session).await?;
+    at.api.manage.identities.end_session(&at.by, project_mode, identity, session).await?;
     Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 })
 }
 
-fn whose(at: &ProjectRequest) -> Answered<(ProjectMode, IdentityId)> {
+fn whose(at: &ProjectRequest) -> AdminResult<(ProjectMode, IdentityId)> {
     Ok((at.project.in_mode(at.part("mode")?), at.part("identity")?))
 }
 

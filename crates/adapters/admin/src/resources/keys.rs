@@ -1,5 +1,6 @@
 use crate::endpoint::{
-    AdminCode, Answered, Json, Operation, Paging, Parsed, ProjectRequest, Query, get, post_created,
+    AdminCode, AdminResult, Json, Operation, Paging, Parsed, ProjectRequest, Query, get,
+    post_created,
 };
 use crate::views::{Key, NewKey, Page};
 use dwar_kernel::{ApiKeyId, KeyMode};
@@ -30,15 +31,15 @@ struct Replacement {
     replaces: Parsed<ApiKeyId>,
 }
 
-async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Key>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> AdminResult<Page<Key>> {
     let keys = at.api.manage.projects.keys(&at.by, at.project).await?;
     Page::of(&keys, &paging, |key| key.id, |key| key.into())
 }
 
-async fn regenerate(at: ProjectRequest, Json(body): Json<Replacement>) -> Answered<NewKey> {
+async fn regenerate(at: ProjectRequest, Json(body): Json<Replacement>) -> AdminResult<NewKey> {
     let (mode, Parsed(replaced)): (KeyMode, _) = (at.part("mode")?, body.replaces);
     let projects = &at.api.manage.projects;
-    let world = at.project.in_mode(mode);
-    let key = projects.regenerate_key(&at.by, world, Some(replaced)).await?;
-    Ok(NewKey::new(world, &key))
+    let project_mode = at.project.in_mode(mode);
+    let key = projects.regenerate_key(&at.by, project_mode, Some(replaced)).await?;
+    Ok(NewKey::new(project_mode, &key))
 }

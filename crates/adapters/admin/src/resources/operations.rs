@@ -1,7 +1,7 @@
-use crate::endpoint::{AdminRequest, Answered, Operation, get};
+use crate::endpoint::{AdminRequest, AdminResult, Operation, get};
 use crate::views::{id, instant};
 use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
-use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
+use dwar_console::operations::{Check, Health, Loop, OperationsSnapshot, Process, ProviderStatus};
 use dwar_kernel::{ProjectId, Timestamp};
 use dwar_operator::Command;
 use serde::Serialize;
@@ -144,8 +144,8 @@ struct ProcessBody {
     memory_bytes: Option<u64>,
 }
 
-async fn show(call: AdminRequest) -> Answered<Operations> {
-    let Snapshot { checks, instances, queues, loops, providers, process } =
+async fn show(call: AdminRequest) -> AdminResult<Operations> {
+    let OperationsSnapshot { checks, instances, queues, loops, providers, process } =
         call.api.operations.snapshot().await;
     let now = call.api.tools.watch.shared_now();
     let worst = checks.iter().map(|check| check.health).max().unwrap_or(Health::Good);
@@ -216,7 +216,7 @@ fn backlog(backlog: Backlog) -> BacklogBody {
     }
 }
 
-fn provider(one: Provider) -> ProviderBody {
+fn provider(one: ProviderStatus) -> ProviderBody {
     ProviderBody {
         name: one.name,
         open_for_seconds: one.open_for.map(|rest| rest.as_secs()),

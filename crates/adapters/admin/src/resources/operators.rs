@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Query, delete, get,
+    AdminCode, AdminRequest, AdminResult, ApiRefusal, Json, Operation, Paging, Query, delete, get,
     post, post_created, put,
 };
 use crate::views::{self, InvitedOperator, Page, RemovedOperator};
@@ -40,7 +40,10 @@ struct Invitation {
     access: views::Access,
 }
 
-async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<views::Operator>> {
+async fn list(
+    call: AdminRequest,
+    Query(paging): Query<Paging>,
+) -> AdminResult<Page<views::Operator>> {
     let manage = &call.api.manage.operators;
     let operators = manage.list(&call.by).await?;
     let states = manage.sign_in_states(&call.by, &operators).await?;
@@ -51,39 +54,42 @@ async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page
     Page::of(&operators, &paging, |one| one.id, view)
 }
 
-async fn invite(call: AdminRequest, Json(body): Json<Invitation>) -> Answered<InvitedOperator> {
+async fn invite(call: AdminRequest, Json(body): Json<Invitation>) -> AdminResult<InvitedOperator> {
     let access = body.access.read()?;
     let invited = call.api.manage.operators.invite(&call.by, &body.name, access).await?;
     Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
 }
 
-async fn renew(call: AdminRequest) -> Answered<InvitedOperator> {
+async fn renew(call: AdminRequest) -> AdminResult<InvitedOperator> {
     let operator = find(&call).await?;
     let invited = call.api.manage.operators.renew_invitation(&call.by, operator.id).await?;
     Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
 }
 
-async fn change(call: AdminRequest, Json(body): Json<views::Access>) -> Answered<views::Operator> {
+async fn change(
+    call: AdminRequest,
+    Json(body): Json<views::Access>,
+) -> AdminResult<views::Operator> {
     let operator = find(&call).await?;
     let access = body.read()?;
     call.api.manage.operators.change_access(&call.by, operator.id, access.clone()).await?;
     seen(&call, Operator { access, ..operator }).await
 }
 
-async fn unlock(call: AdminRequest) -> Answered<views::Operator> {
+async fn unlock(call: AdminRequest) -> AdminResult<views::Operator> {
     let operator = find(&call).await?;
     let operator = call.api.manage.operators.unlock(&call.by, operator.id).await?;
     seen(&call, operator).await
 }
 
-async fn remove(call: AdminRequest) -> Answered<RemovedOperator> {
+async fn remove(call: AdminRequest) -> AdminResult<RemovedOperator> {
     let operator = find(&call).await?;
     call.api.manage.operators.remove(&call.by, operator.id).await?;
     Ok(operator.id.into())
 }
 
 /// Adds the operator's current ways to sign in.
-async fn seen(call: &AdminRequest, operator: Operator) -> Answered<views::Operator> {
+async fn seen(call: &AdminRequest, operator: Operator) -> AdminResult<views::Operator> {
     let operators = [operator];
     let states = call.api.manage.operators.sign_in_states(&call.by, &operators).await?;
     let [operator] = operators;
@@ -92,7 +98,7 @@ async fn seen(call: &AdminRequest, operator: Operator) -> Answered<views::Operat
 }
 
 /// Finds the operator of the path. One that the token may not see is answered as not found.
-async fn find(call: &AdminRequest) -> Answered<Operator> {
+async fn find(call: &AdminRequest) -> AdminResult<Operator> {
     let wanted: OperatorId = call.part("operator")?;
     let mut seen = call.api.manage.operators.list(&call.by).await?.into_iter();
     seen.find(|one| one.id == wanted).ok_or_else(|| AdminCode::NotFound.into())
@@ -101,7 +107,7 @@ async fn find(call: &AdminRequest) -> Answered<Operator> {
 impl views::Access {
     /// # Errors
     /// An invalid id, a project named twice, or everything together with projects.
-    pub(crate) fn read(&self) -> Answered<Access> {
+    pub(crate) fn read(&self) -> AdminResult<Access> {
         if self.everything && !self.projects.is_empty() {
             return Err(ApiRefusal::field("access", "everything, or roles in projects, not both"));
         }

@@ -1,9 +1,9 @@
 use super::wallet::amount;
 use crate::endpoint::{
-    AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Parsed, ProjectRequest, Query,
+    AdminRequest, AdminResult, ApiRefusal, Json, Operation, Paging, Parsed, ProjectRequest, Query,
     get, patch, post, post_created,
 };
-use crate::views::setting::{self, Given};
+use crate::views::setting::{self, ParsedChange};
 use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
 use dwar_kernel::Phone;
 use dwar_operator::Command;
@@ -50,9 +50,9 @@ struct NewProject {
     balance_paise: i64,
 }
 
-struct Settings(Given);
+struct Settings(ParsedChange);
 
-struct PriceChange(Given);
+struct PriceChange(ParsedChange);
 
 macro_rules! change_of_settings {
     ($body:ident of $group:ident as $name:literal, $about:literal) => {
@@ -88,44 +88,50 @@ struct PhoneToUnlock {
     phone: Parsed<Phone>,
 }
 
-async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<ProjectSummary>> {
+async fn list(
+    call: AdminRequest,
+    Query(paging): Query<Paging>,
+) -> AdminResult<Page<ProjectSummary>> {
     let known = call.api.manage.projects.list(&call.by).await?;
     Page::of(&known, &paging, |project| project.id, |project| project.into())
 }
 
-async fn create(call: AdminRequest, Json(body): Json<NewProject>) -> Answered<CreatedProject> {
+async fn create(call: AdminRequest, Json(body): Json<NewProject>) -> AdminResult<CreatedProject> {
     let name: ProjectName = body.name.parse().map_err(|cause| ApiRefusal::field("name", cause))?;
     let balance = amount("balance_paise", body.balance_paise)?;
     let made = call.api.manage.projects.create(&call.by, &name, balance).await?;
     Ok((&made).into())
 }
 
-async fn show(at: ProjectRequest) -> Answered<ProjectSettings> {
+async fn show(at: ProjectRequest) -> AdminResult<ProjectSettings> {
     Ok((&at.api.manage.projects.show(&at.by, at.project).await?).into())
 }
 
-async fn change(at: ProjectRequest, Json(body): Json<Settings>) -> Answered<ProjectSettings> {
+async fn change(at: ProjectRequest, Json(body): Json<Settings>) -> AdminResult<ProjectSettings> {
     apply(&at, body.0).await
 }
 
-async fn reprice(at: ProjectRequest, Json(body): Json<PriceChange>) -> Answered<ProjectSettings> {
+async fn reprice(
+    at: ProjectRequest,
+    Json(body): Json<PriceChange>,
+) -> AdminResult<ProjectSettings> {
     apply(&at, body.0).await
 }
 
-async fn apply(at: &ProjectRequest, given: Given) -> Answered<ProjectSettings> {
+async fn apply(at: &ProjectRequest, given: ParsedChange) -> AdminResult<ProjectSettings> {
     let change = given.map_err(|(setting, cause)| ApiRefusal::field(setting.as_str(), cause))?;
     Ok((&at.api.manage.projects.change(&at.by, at.project, change).await?).into())
 }
 
-async fn archive(at: ProjectRequest) -> Answered<ProjectSettings> {
+async fn archive(at: ProjectRequest) -> AdminResult<ProjectSettings> {
     Ok((&at.api.manage.projects.archive(&at.by, at.project).await?).into())
 }
 
-async fn restore(at: ProjectRequest) -> Answered<ProjectSettings> {
+async fn restore(at: ProjectRequest) -> AdminResult<ProjectSettings> {
     Ok((&at.api.manage.projects.restore(&at.by, at.project).await?).into())
 }
 
-async fn unlock(at: ProjectRequest, Json(body): Json<PhoneToUnlock>) -> Answered<UnlockedPhone> {
+async fn unlock(at: ProjectRequest, Json(body): Json<PhoneToUnlock>) -> AdminResult<UnlockedPhone> {
     let Parsed(phone) = body.phone;
     let unlocked = at.api.manage.phones.unlock(&at.by, at.project, &phone).await?;
     Ok(UnlockedPhone::new(at.project, &phone, &unlocked))

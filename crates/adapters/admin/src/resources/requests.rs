@@ -1,6 +1,6 @@
 use super::story::{PhoneStory, story};
 use crate::endpoint::{
-    Answered, ApiRefusal, Csv, Json, Limited, Operation, Parsed, ProjectRequest, Query, get,
+    AdminResult, ApiRefusal, Csv, Json, Limited, Operation, Parsed, ProjectRequest, Query, get,
     instant_of, modes, no_cursor, one_of, post, word,
 };
 use crate::views::{Request, id, instant};
@@ -153,7 +153,7 @@ struct UnmaskedRequest {
     phone: String,
 }
 
-async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answered<RequestPage> {
+async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> AdminResult<RequestPage> {
     let (filter, before) = (query.filter()?, query.before()?);
     let activity = &at.api.manage.activity;
     let page = activity.requests(&at.by, at.project, &filter, before, REQUESTS_ON_A_PAGE).await?;
@@ -165,7 +165,7 @@ async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answere
     })
 }
 
-async fn download(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answered<Csv> {
+async fn download(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> AdminResult<Csv> {
     if query.cursor.is_some() {
         return Err(ApiRefusal::field("cursor", "a download is whole"));
     }
@@ -177,7 +177,7 @@ async fn download(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Ans
 async fn refused(
     at: ProjectRequest,
     Query(query): Query<RefusedQuery>,
-) -> Answered<RefusedRequests> {
+) -> AdminResult<RefusedRequests> {
     let since = instant_of("since", query.since.as_deref())?;
     let until = instant_of("until", query.until.as_deref())?;
     let activity = &at.api.manage.activity;
@@ -191,28 +191,28 @@ async fn refused(
 async fn search(
     at: ProjectRequest,
     Json(body): Json<PhoneToSearch>,
-) -> Answered<Limited<PhoneStory>> {
+) -> AdminResult<Limited<PhoneStory>> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
-    let world = at.project.in_mode(mode);
-    let (timeline, left) = at.api.manage.activity.search(&at.by, world, &phone).await?;
+    let project_mode = at.project.in_mode(mode);
+    let (timeline, left) = at.api.manage.activity.search(&at.by, project_mode, &phone).await?;
     let now = at.api.tools.now();
     Ok(Limited { body: story(mode, &phone, timeline), left, now })
 }
 
-async fn show(at: ProjectRequest) -> Answered<PhoneStory> {
+async fn show(at: ProjectRequest) -> AdminResult<PhoneStory> {
     let request = at.part("request")?;
     let (mode, phone, timeline) = at.api.manage.activity.story(&at.by, at.project, request).await?;
     Ok(story(mode, &phone, timeline))
 }
 
-async fn unmask(at: ProjectRequest) -> Answered<UnmaskedRequest> {
+async fn unmask(at: ProjectRequest) -> AdminResult<UnmaskedRequest> {
     let request: OtpId = at.part("request")?;
     let (mode, phone) = at.api.manage.activity.unmask_request(&at.by, at.project, request).await?;
     Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })
 }
 
 impl RequestsQuery {
-    fn filter(&self) -> Answered<RequestFilter> {
+    fn filter(&self) -> AdminResult<RequestFilter> {
         Ok(RequestFilter {
             mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,
             status: word("status", self.status.as_deref(), DeliveryStatus::from_word)?,
@@ -225,7 +225,7 @@ impl RequestsQuery {
         })
     }
 
-    fn before(&self) -> Answered<Option<OtpId>> {
+    fn before(&self) -> AdminResult<Option<OtpId>> {
         let cursor = self.cursor.as_deref().map(str::parse);
         cursor.transpose().map_err(|_| no_cursor())
     }
@@ -239,7 +239,7 @@ fn provider(name: &str) -> Option<String> {
 fn count(refused: &RefusedSends) -> RefusedCount {
     let (sentence, advice) = explain::refusal(refused.reason, None);
     RefusedCount {
-        mode: id(refused.world.mode),
+        mode: id(refused.project_mode.mode),
         reason: id(refused.reason),
         count: refused.count,
         sentence,

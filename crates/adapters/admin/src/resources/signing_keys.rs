@@ -1,4 +1,4 @@
-use crate::endpoint::{AdminRequest, Answered, Operation, Paging, Query, get, post_created};
+use crate::endpoint::{AdminRequest, AdminResult, Operation, Paging, Query, get, post_created};
 use crate::views::{Page, SigningKey};
 use dwar_operator::Command;
 use dwar_session::KeyState;
@@ -15,12 +15,12 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<SigningKey>> {
+async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> AdminResult<Page<SigningKey>> {
     let keys = call.api.manage.signing_keys.list(&call.by).await?;
     Page::of(&keys, &paging, |(key, _)| key.kid.clone(), |key| key.into())
 }
 
-async fn rotate(call: AdminRequest) -> Answered<SigningKey> {
+async fn rotate(call: AdminRequest) -> AdminResult<SigningKey> {
     let key = call.api.manage.signing_keys.rotate(&call.by).await?;
     Ok((&(key, KeyState::Next)).into())
 }

@@ -2,7 +2,9 @@
 
 use crate::views::{id, instant};
 use dwar_console::explain;
-use dwar_console::{Entry, Fact, FellBack, NextSend, Refused, Story, Timeline};
+use dwar_console::{
+    Entry, FallbackReason, NextSend, RefusalGroup, RequestHistory, Timeline, TimelineFact,
+};
 use dwar_kernel::{KeyMode, Phone, Timestamp};
 use dwar_ratelimit::SendBound;
 use serde::Serialize;
@@ -160,7 +162,7 @@ fn next_send(next: NextSend) -> NextSendBody {
     }
 }
 
-fn request(story: Story) -> RequestStory {
+fn request(story: RequestHistory) -> RequestStory {
     RequestStory {
         request_id: id(story.otp),
         at: instant(story.at),
@@ -170,7 +172,7 @@ fn request(story: Story) -> RequestStory {
     }
 }
 
-fn refusals(run: &Refused) -> RefusedRun {
+fn refusals(run: &RefusalGroup) -> RefusedRun {
     let (why, advice) = explain::refusal(run.reason, run.limit);
     RefusedRun {
         first_at: instant(run.first),
@@ -182,7 +184,7 @@ fn refusals(run: &Refused) -> RefusedRun {
     }
 }
 
-fn told(at: Option<Timestamp>, fact: &Fact) -> RequestFact {
+fn told(at: Option<Timestamp>, fact: &TimelineFact) -> RequestFact {
     let words = explain::fact(fact);
     let sentence = match words.until {
         Some(until) => format!("{} {}.", words.text, instant(until)),
@@ -192,45 +194,47 @@ fn told(at: Option<Timestamp>, fact: &Fact) -> RequestFact {
     RequestFact { at: at.map(instant), sentence, advice, ..plain(fact) }
 }
 
-fn plain(fact: &Fact) -> RequestFact {
+fn plain(fact: &TimelineFact) -> RequestFact {
     let kind = |kind: &str| RequestFact { fact: kind.to_owned(), ..RequestFact::default() };
     let amount = |of: &str, paise: i64| RequestFact { amount_paise: Some(paise), ..kind(of) };
     let reason = |of: &str, why: String| RequestFact { reason: Some(why), ..kind(of) };
     let until = |of: &str, end| RequestFact { until: Some(instant(end)), ..kind(of) };
     match fact {
-        Fact::Asked => kind("asked"),
-        Fact::NoProvider => kind("no_provider"),
-        Fact::Handed { channel, provider, after } => RequestFact {
+        TimelineFact::Asked => kind("asked"),
+        TimelineFact::NoProvider => kind("no_provider"),
+        TimelineFact::Handed { channel, provider, after } => RequestFact {
             channel: Some(id(channel)),
             provider: Some(provider.clone()),
             after: after.map(|why| fell_back(why).to_owned()),
             ..kind("handed")
         },
-        Fact::Unanswered => kind("unanswered"),
-        Fact::Accepted => kind("accepted"),
-        Fact::Refused(why) => reason("refused", id(why)),
-        Fact::FailedLater(why) => reason("failed_later", id(why)),
-        Fact::Delivered => kind("delivered"),
-        Fact::NobodyReached => kind("nobody_reached"),
-        Fact::Free => kind("free"),
-        Fact::Charged(paise) => amount("charged", paise.0),
-        Fact::NotCharged => kind("not_charged"),
-        Fact::Refunded(paise) => amount("refunded", paise.0),
-        Fact::EarlierWrong(count) => RequestFact { count: Some(*count), ..kind("earlier_wrong") },
-        Fact::WrongCode { left } => RequestFact { left: Some(*left), ..kind("wrong_code") },
-        Fact::RightCode => kind("right_code"),
-        Fact::Locked { until: end } => until("locked", *end),
-        Fact::Stopped { until: end } => until("stopped", *end),
-        Fact::Superseded => kind("superseded"),
-        Fact::Expired => kind("expired"),
-        Fact::Relayed { until: end } => until("relayed", *end),
-        Fact::Usable { until: end } => until("usable", *end),
+        TimelineFact::Unanswered => kind("unanswered"),
+        TimelineFact::Accepted => kind("accepted"),
+        TimelineFact::Refused(why) => reason("refused", id(why)),
+        TimelineFact::FailedLater(why) => reason("failed_later", id(why)),
+        TimelineFact::Delivered => kind("delivered"),
+        TimelineFact::NobodyReached => kind("nobody_reached"),
+        TimelineFact::Free => kind("free"),
+        TimelineFact::Charged(paise) => amount("charged", paise.0),
+        TimelineFact::NotCharged => kind("not_charged"),
+        TimelineFact::Refunded(paise) => amount("refunded", paise.0),
+        TimelineFact::EarlierWrong(count) => {
+            RequestFact { count: Some(*count), ..kind("earlier_wrong") }
+        }
+        TimelineFact::WrongCode { left } => RequestFact { left: Some(*left), ..kind("wrong_code") },
+        TimelineFact::RightCode => kind("right_code"),
+        TimelineFact::Locked { until: end } => until("locked", *end),
+        TimelineFact::Stopped { until: end } => until("stopped", *end),
+        TimelineFact::Superseded => kind("superseded"),
+        TimelineFact::Expired => kind("expired"),
+        TimelineFact::Relayed { until: end } => until("relayed", *end),
+        TimelineFact::Usable { until: end } => until("usable", *end),
     }
 }
 
-const fn fell_back(why: FellBack) -> &'static str {
+const fn fell_back(why: FallbackReason) -> &'static str {
     match why {
-        FellBack::Failed => "failed",
-        FellBack::Silent => "silent",
+        FallbackReason::Failed => "failed",
+        FallbackReason::Silent => "silent",
     }
 }

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminRequest, Answered, Json, Operation, Paging, Query, delete, get, post_created,
+    AdminRequest, AdminResult, Json, Operation, Paging, Query, delete, get, post_created,
 };
 use crate::views::{Access, MadeToken, Page, RevokedToken, Token};
 use dwar_console::NewAdminToken;
@@ -39,12 +39,12 @@ struct NewToken {
     may_delegate: bool,
 }
 
-async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<Token>> {
+async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> AdminResult<Page<Token>> {
     let tokens = call.api.manage.tokens.list(&call.by).await?;
     Page::of(&tokens, &paging, |token| token.id, |token| Token::seen_by(&call.by, token))
 }
 
-async fn make(call: AdminRequest, Json(body): Json<NewToken>) -> Answered<MadeToken> {
+async fn make(call: AdminRequest, Json(body): Json<NewToken>) -> AdminResult<MadeToken> {
     let new = NewAdminToken {
         name: &body.name,
         access: body.access.read()?,
@@ -55,7 +55,7 @@ async fn make(call: AdminRequest, Json(body): Json<NewToken>) -> Answered<MadeTo
     Ok(MadeToken::new(&call.by, &token, &secret))
 }
 
-async fn revoke(call: AdminRequest) -> Answered<RevokedToken> {
+async fn revoke(call: AdminRequest) -> AdminResult<RevokedToken> {
     let token: AdminTokenId = call.part("token")?;
     call.api.manage.tokens.revoke(&call.by, token).await?;
     Ok(token.into())

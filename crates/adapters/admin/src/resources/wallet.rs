@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, AdminRequest, Answered, ApiRefusal, Json, Operation, Parsed, ProjectRequest, get,
+    AdminCode, AdminRequest, AdminResult, ApiRefusal, Json, Operation, Parsed, ProjectRequest, get,
     post,
 };
 use crate::views::{MovedWallet, Wallet, WalletProof};
@@ -59,25 +59,25 @@ struct NewRefund {
     otp_id: Parsed<OtpId>,
 }
 
-async fn show(at: ProjectRequest) -> Answered<Wallet> {
+async fn show(at: ProjectRequest) -> AdminResult<Wallet> {
     let balance = at.api.manage.wallets.balance(&at.by, at.project).await?;
     Ok(Wallet::new(at.project, &balance))
 }
 
-async fn credit(at: ProjectRequest, Json(body): Json<NewCredit>) -> Answered<MovedWallet> {
+async fn credit(at: ProjectRequest, Json(body): Json<NewCredit>) -> AdminResult<MovedWallet> {
     let reference = Some(reference(&body.reference)?);
     let amount = amount("amount_paise", body.amount_paise)?;
     let booked = at.api.manage.wallets.credit(&at.by, at.project, amount, reference).await?;
     moved(&at, booked.then(|| amount.paise())).await
 }
 
-async fn refund(at: ProjectRequest, Json(body): Json<NewRefund>) -> Answered<MovedWallet> {
+async fn refund(at: ProjectRequest, Json(body): Json<NewRefund>) -> AdminResult<MovedWallet> {
     let Parsed(send) = body.otp_id;
     let refunded = at.api.manage.wallets.refund(&at.by, at.project, send).await?;
     moved(&at, refunded).await
 }
 
-async fn adjust(at: ProjectRequest, Json(body): Json<NewAdjustment>) -> Answered<MovedWallet> {
+async fn adjust(at: ProjectRequest, Json(body): Json<NewAdjustment>) -> AdminResult<MovedWallet> {
     let reference = reference(&body.reference)?;
     let amount = Correction::try_from(body.amount_paise);
     let amount = amount.map_err(|cause| ApiRefusal::field("amount_paise", cause))?;
@@ -85,20 +85,20 @@ async fn adjust(at: ProjectRequest, Json(body): Json<NewAdjustment>) -> Answered
     moved(&at, booked.then(|| amount.paise())).await
 }
 
-async fn moved(at: &ProjectRequest, amount: Option<Paise>) -> Answered<MovedWallet> {
+async fn moved(at: &ProjectRequest, amount: Option<Paise>) -> AdminResult<MovedWallet> {
     let after = at.api.manage.wallets.balance(&at.by, at.project).await?;
     Ok(MovedWallet::new(at.project, amount, &after))
 }
 
-async fn prove(call: AdminRequest) -> Answered<WalletProof> {
+async fn prove(call: AdminRequest) -> AdminResult<WalletProof> {
     Ok((&call.api.manage.wallets.audit(&call.by).await?).into())
 }
 
-pub(crate) fn amount(field: &str, paise: i64) -> Answered<Amount> {
+pub(crate) fn amount(field: &str, paise: i64) -> AdminResult<Amount> {
     paise.try_into().map_err(|cause: InvalidAmount| ApiRefusal::field(field, cause))
 }
 
 /// Parses a reference of a body or a query.
-pub(crate) fn reference(text: &str) -> Answered<Reference> {
+pub(crate) fn reference(text: &str) -> AdminResult<Reference> {
     text.parse().map_err(|cause: InvalidReference| ApiRefusal::field("reference", cause))
 }

@@ -1,10 +1,10 @@
 use super::wallet::reference;
 use crate::endpoint::{
-    AdminCode, Answered, ApiRefusal, Csv, Json, Operation, ProjectRequest, Query, get, instant_of,
-    limit, one_of, place, post, word,
+    AdminCode, AdminResult, ApiRefusal, Csv, Json, Operation, ProjectRequest, Query, get,
+    instant_of, limit, one_of, place, post, word,
 };
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
-use dwar_console::Scope;
+use dwar_console::ProofScope;
 use dwar_operator::Command;
 use dwar_wallet::{EntryKind, StatementCursor, StatementFilter};
 use dwar_wire::csv_download;
@@ -61,7 +61,7 @@ struct ProofToBegin {
 async fn entries(
     at: ProjectRequest,
     Query(query): Query<EntriesQuery>,
-) -> Answered<Page<WalletEntry>> {
+) -> AdminResult<Page<WalletEntry>> {
     let (filter, limit) = (query.filter()?, limit(query.limit)?);
     let place = place(query.cursor.as_deref())?;
     let after = place.map(|(at, position)| StatementCursor { at, position });
@@ -70,7 +70,7 @@ async fn entries(
     Ok(WalletEntry::page(&lines, limit))
 }
 
-async fn download(at: ProjectRequest, Query(query): Query<EntriesQuery>) -> Answered<Csv> {
+async fn download(at: ProjectRequest, Query(query): Query<EntriesQuery>) -> AdminResult<Csv> {
     for (field, given) in [("limit", query.limit.is_some()), ("cursor", query.cursor.is_some())] {
         if given {
             return Err(ApiRefusal::field(field, "a download is whole"));
@@ -81,12 +81,12 @@ async fn download(at: ProjectRequest, Query(query): Query<EntriesQuery>) -> Answ
     Ok(Csv(csv_download(&name, ledger.csv(at.by.clone(), at.project, filter).await?)))
 }
 
-async fn proof(at: ProjectRequest) -> Answered<LedgerProofs> {
+async fn proof(at: ProjectRequest) -> AdminResult<LedgerProofs> {
     Ok((&at.api.manage.ledger.proven(&at.by, at.project).await?).into())
 }
 
-async fn begin(at: ProjectRequest, Json(body): Json<ProofToBegin>) -> Answered<BegunProof> {
-    let scope = if body.everything { Scope::Everything } else { Scope::Newer };
+async fn begin(at: ProjectRequest, Json(body): Json<ProofToBegin>) -> AdminResult<BegunProof> {
+    let scope = if body.everything { ProofScope::Everything } else { ProofScope::Newer };
     Ok((&at.api.manage.ledger.begin(&at.by, at.project, scope).await?).into())
 }
 
@@ -95,7 +95,7 @@ fn kinds() -> Object {
 }
 
 impl EntriesQuery {
-    fn filter(&self) -> Answered<StatementFilter> {
+    fn filter(&self) -> AdminResult<StatementFilter> {
         Ok(StatementFilter {
             kind: word("kind", self.kind.as_deref(), EntryKind::from_word)?,
             since: instant_of("since", self.since.as_deref())?,

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, Answered, Json, Operation, Parsed, ProjectRequest, Query, get, limit, no_cursor,
+    AdminCode, AdminResult, Json, Operation, Parsed, ProjectRequest, Query, get, limit, no_cursor,
     post,
 };
 use crate::views::{LoggedWebhookCall, Page, ResentEvent, WebhookCall};
@@ -50,7 +50,7 @@ struct EventToResend {
 async fn list(
     at: ProjectRequest,
     Query(query): Query<CallsQuery>,
-) -> Answered<Page<LoggedWebhookCall>> {
+) -> AdminResult<Page<LoggedWebhookCall>> {
     let webhook = known(&at).await?;
     let before = query.cursor.as_deref().map(str::parse::<CallId>);
     let before = before.transpose().map_err(|_| no_cursor())?;
@@ -61,12 +61,12 @@ async fn list(
     Ok(LoggedWebhookCall::page(&calls, limit))
 }
 
-async fn test(at: ProjectRequest) -> Answered<WebhookCall> {
+async fn test(at: ProjectRequest) -> AdminResult<WebhookCall> {
     let webhook = at.part("webhook")?;
     Ok((&at.api.manage.endpoint_log.test(&at.by, at.project, webhook).await?).into())
 }
 
-async fn resend(at: ProjectRequest, Json(body): Json<EventToResend>) -> Answered<ResentEvent> {
+async fn resend(at: ProjectRequest, Json(body): Json<EventToResend>) -> AdminResult<ResentEvent> {
     let (webhook, Parsed(event)) = (at.part("webhook")?, body.event_id);
     let log = &at.api.manage.endpoint_log;
     log.resend(&at.by, at.project, webhook, &event).await?;
@@ -74,7 +74,7 @@ async fn resend(at: ProjectRequest, Json(body): Json<EventToResend>) -> Answered
 }
 
 /// The endpoint of the path, if it belongs to the project.
-async fn known(at: &ProjectRequest) -> Answered<EndpointId> {
+async fn known(at: &ProjectRequest) -> AdminResult<EndpointId> {
     let webhook = at.part("webhook")?;
     Ok(at.api.manage.endpoint_log.endpoint(&at.by, at.project, webhook).await?.id)
 }

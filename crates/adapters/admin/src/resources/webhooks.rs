@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, Answered, Json, Operation, Paging, ProjectRequest, Query, delete, get, post,
+    AdminCode, AdminResult, Json, Operation, Paging, ProjectRequest, Query, delete, get, post,
     post_created,
 };
 use crate::views::{AddedWebhook, EnabledWebhook, Page, RemovedWebhook, Webhook, WebhookSecret};
@@ -40,31 +40,31 @@ struct NewWebhook {
     full_phone: bool,
 }
 
-async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Webhook>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> AdminResult<Page<Webhook>> {
     let endpoints = at.api.manage.endpoints.list(&at.by, at.project).await?;
     let now = at.api.tools.now();
     Page::of(&endpoints, &paging, |endpoint| endpoint.id, |endpoint| Webhook::new(endpoint, now))
 }
 
-async fn add(at: ProjectRequest, Json(body): Json<NewWebhook>) -> Answered<AddedWebhook> {
+async fn add(at: ProjectRequest, Json(body): Json<NewWebhook>) -> AdminResult<AddedWebhook> {
     let added = at.api.manage.endpoints.add(&at.by, at.project, &body.url, body.full_phone).await;
     let (endpoint, secret) = added?;
     Ok(AddedWebhook::new(&endpoint, &secret))
 }
 
-async fn rotate(at: ProjectRequest) -> Answered<WebhookSecret> {
+async fn rotate(at: ProjectRequest) -> AdminResult<WebhookSecret> {
     let webhook = at.part("webhook")?;
     let secret = at.api.manage.endpoints.rotate_secret(&at.by, at.project, webhook).await?;
     Ok(WebhookSecret::new(webhook, &secret))
 }
 
-async fn enable(at: ProjectRequest) -> Answered<EnabledWebhook> {
+async fn enable(at: ProjectRequest) -> AdminResult<EnabledWebhook> {
     let webhook: EndpointId = at.part("webhook")?;
     at.api.manage.endpoints.enable(&at.by, at.project, webhook).await?;
     Ok(webhook.into())
 }
 
-async fn remove(at: ProjectRequest) -> Answered<RemovedWebhook> {
+async fn remove(at: ProjectRequest) -> AdminResult<RemovedWebhook> {
     let webhook: EndpointId = at.part("webhook")?;
     at.api.manage.endpoints.remove(&at.by, at.project, webhook).await?;
     Ok(webhook.into())

@@ -3,7 +3,7 @@ use super::text::{id, instant};
 use actix_web::web::Bytes;
 use dwar_console::{AuditLog, ManageError};
 use dwar_kernel::StoreError;
-use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By};
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, Requester};
 use futures_util::Stream;
 use futures_util::stream::try_unfold;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 /// Entries that an export reads at a time.
 const AT_A_TIME: u32 = 500;
 
-enum Rest {
+enum NextAudit {
     Page(Vec<AuditEntry>),
     After(AuditCursor),
 }
@@ -85,22 +85,22 @@ impl AuditLine {
     /// As [`AuditLog::page`].
     pub async fn export(
         log: AuditLog,
-        by: By,
+        by: Requester,
         filter: AuditFilter,
         after: Option<AuditCursor>,
     ) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + 'static, ManageError> {
         let first = log.page(&by, filter, after, AT_A_TIME).await?;
-        Ok(try_unfold(Some((log, by, Rest::Page(first))), move |from| async move {
+        Ok(try_unfold(Some((log, by, NextAudit::Page(first))), move |from| async move {
             let Some((log, by, rest)) = from else { return Ok(None) };
             let entries = match rest {
-                Rest::Page(first) => Ok(first),
-                Rest::After(last) => log.page(&by, filter, Some(last), AT_A_TIME).await,
+                NextAudit::Page(first) => Ok(first),
+                NextAudit::After(last) => log.page(&by, filter, Some(last), AT_A_TIME).await,
             };
             let entries = entries.map_err(ManageError::into_store_error)?;
             let last = entries.last().map(AuditEntry::cursor);
             let more = last.filter(|_| entries.len() == AT_A_TIME as usize);
             let lines: String = entries.iter().map(|entry| Self::from(entry).to_line()).collect();
-            let next = more.map(|last| (log, by, Rest::After(last)));
+            let next = more.map(|last| (log, by, NextAudit::After(last)));
             Ok(Some((Bytes::from(lines), next)))
         }))
     }

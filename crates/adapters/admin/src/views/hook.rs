@@ -78,7 +78,7 @@ impl HookView<'_> {
         Hook {
             hook_id: id(hook.id),
             kind: id(hook.kind),
-            mode: id(hook.world.mode),
+            mode: id(hook.project_mode.mode),
             expires_in: hook.lifetime.as_secs(),
             mfa_expires_in: hook.mfa_lifetime.map(|lifetime| lifetime.as_secs()),
             path: path(hook),

@@ -51,7 +51,11 @@ impl From<&KeyRecord> for Key {
 
 impl NewKey {
     /// Makes the view of a new API key of the project in this mode.
-    pub fn new(world: ProjectMode, key: &ApiKey) -> Self {
-        Self { project_id: id(world.project), mode: id(world.mode), key: key.expose().to_owned() }
+    pub fn new(project_mode: ProjectMode, key: &ApiKey) -> Self {
+        Self {
+            project_id: id(project_mode.project),
+            mode: id(project_mode.mode),
+            key: key.expose().to_owned(),
+        }
     }
 }

@@ -1,7 +1,7 @@
 use super::closing::ClosedEntries;
 use super::page::Page;
 use super::text::{id, instant};
-use dwar_console::Proven;
+use dwar_console::LedgerProofState;
 use dwar_wallet::{ProofRun, ProofStart, StatementLine};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -106,8 +106,8 @@ impl From<&StatementLine> for WalletEntry {
     }
 }
 
-impl From<&Proven> for LedgerProofs {
-    fn from(proven: &Proven) -> Self {
+impl From<&LedgerProofState> for LedgerProofs {
+    fn from(proven: &LedgerProofState) -> Self {
         Self {
             last: proven.last.as_ref().map(Into::into),
             running: proven.running.as_ref().map(Into::into),

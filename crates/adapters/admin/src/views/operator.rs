@@ -1,7 +1,7 @@
 use super::text::{id, instant};
 use dwar_console::{Invited, SignInState};
 use dwar_kernel::OperatorId;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -83,7 +83,7 @@ pub struct RemovedOperator {
 
 impl Access {
     /// Makes the view of an access, limited to the projects that the caller may see.
-    pub fn seen_by(by: &By, access: &dwar_operator::Access) -> Self {
+    pub fn seen_by(by: &Requester, access: &dwar_operator::Access) -> Self {
         let known = access.projects.iter().filter(|(project, _)| by.access.knows(**project));
         let role = known
             .map(|(project, role)| RoleInProject { project_id: id(project), role: (*role).into() });
@@ -94,7 +94,11 @@ impl Access {
 impl Operator {
     /// Makes the view of an operator; their access is limited to the projects that the caller may
     /// see.
-    pub fn seen_by(by: &By, operator: &dwar_operator::Operator, state: &SignInState) -> Self {
+    pub fn seen_by(
+        by: &Requester,
+        operator: &dwar_operator::Operator,
+        state: &SignInState,
+    ) -> Self {
         Self {
             operator_id: id(operator.id),
             name: id(&operator.name),
@@ -112,7 +116,7 @@ impl Operator {
 
 impl InvitedOperator {
     /// Makes the view of an invitation with a link to the dashboard at this address.
-    pub fn new(by: &By, invited: &Invited, dashboard: &str) -> Self {
+    pub fn new(by: &Requester, invited: &Invited, dashboard: &str) -> Self {
         Self {
             operator: Operator::seen_by(by, &invited.operator, &SignInState::default()),
             // The secret is in the fragment, which no browser sends and no server logs.

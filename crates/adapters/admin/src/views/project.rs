@@ -1,4 +1,4 @@
-use super::setting::{Shown, describe_all};
+use super::setting::{SettingJson, describe_all};
 use super::text::{id, instant};
 use dwar_app::sms_preview;
 use dwar_console::Unlocked;
@@ -81,7 +81,7 @@ impl Serialize for ProjectSettings {
         let mut out = out.serialize_map(None)?;
         out.serialize_entry("project_id", &id(project.id))?;
         for setting in Setting::ALL {
-            out.serialize_entry(setting.as_str(), &Shown(project.get(setting)))?;
+            out.serialize_entry(setting.as_str(), &SettingJson(project.get(setting)))?;
             if setting == Setting::SmsText {
                 let parts = sms_preview(project).ok().map(|sms| sms.segments.parts);
                 out.serialize_entry("sms_parts", &parts)?;

@@ -45,9 +45,9 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
     }
 }
 
-pub(super) struct Shown(pub(super) SettingValue);
+pub(super) struct SettingJson(pub(super) SettingValue);
 
-impl Serialize for Shown {
+impl Serialize for SettingJson {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             SettingValue::Switch(on) => on.serialize(out),
@@ -64,29 +64,29 @@ impl Serialize for Shown {
 }
 
 /// A change of settings from a body, or the reason why its claims are invalid.
-pub(crate) type Given = Result<ProjectChange, (Setting, InvalidClaims)>;
+pub(crate) type ParsedChange = Result<ProjectChange, (Setting, InvalidClaims)>;
 
 /// Reads the settings of a group. An absent setting stays unchanged. Null resets a setting that has
 /// a default of the installation, and leaves the others unchanged.
 pub(crate) fn read<'de, D: Deserializer<'de>>(
     group: SettingGroup,
     body: D,
-) -> Result<Given, D::Error> {
-    body.deserialize_map(Reader(group))
+) -> Result<ParsedChange, D::Error> {
+    body.deserialize_map(SettingsVisitor(group))
 }
 
-struct Reader(SettingGroup);
+struct SettingsVisitor(SettingGroup);
 
-impl<'de> Visitor<'de> for Reader {
-    type Value = Given;
+impl<'de> Visitor<'de> for SettingsVisitor {
+    type Value = ParsedChange;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedChange, A::Error> {
         let (mut change, mut seen, mut fault) = (ProjectChange::default(), Vec::new(), None);
-        while let Some(setting) = map.next_key_seed(Named(self.0))? {
+        while let Some(setting) = map.next_key_seed(SettingNameSeed(self.0))? {
             if seen.contains(&setting) {
                 return Err(A::Error::duplicate_field(setting.as_str()));
             }
@@ -103,9 +103,9 @@ impl<'de> Visitor<'de> for Reader {
 
 /// Reads the name of a setting of the group. The error for an unknown name points at the name
 /// itself.
-struct Named(SettingGroup);
+struct SettingNameSeed(SettingGroup);
 
-impl<'de> DeserializeSeed<'de> for Named {
+impl<'de> DeserializeSeed<'de> for SettingNameSeed {
     type Value = Setting;
 
     fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Setting, D::Error> {

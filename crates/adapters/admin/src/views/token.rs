@@ -1,7 +1,7 @@
 use super::operator::Access;
 use super::text::{id, instant};
 use dwar_kernel::AdminTokenId;
-use dwar_operator::{AdminSecret, AdminToken, By};
+use dwar_operator::{AdminSecret, AdminToken, Requester};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -46,7 +46,7 @@ pub struct RevokedToken {
 
 impl Token {
     /// Makes the view of a token; its access is limited to the projects that the caller may see.
-    pub fn seen_by(by: &By, token: &AdminToken) -> Self {
+    pub fn seen_by(by: &Requester, token: &AdminToken) -> Self {
         Self {
             token_id: id(token.id),
             name: token.name.clone(),
@@ -63,7 +63,7 @@ impl Token {
 
 impl MadeToken {
     /// Makes the view of a new token with its secret.
-    pub fn new(by: &By, token: &AdminToken, secret: &AdminSecret) -> Self {
+    pub fn new(by: &Requester, token: &AdminToken, secret: &AdminSecret) -> Self {
         Self { token: Token::seen_by(by, token), secret: secret.expose().to_owned() }
     }
 }

@@ -1,6 +1,6 @@
 use super::text::id;
 use dwar_kernel::ProjectId;
-use dwar_wallet::{Audit, Balance, Paise};
+use dwar_wallet::{Balance, LedgerAudit, Paise};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -58,8 +58,8 @@ impl MovedWallet {
     }
 }
 
-impl From<&Audit> for WalletProof {
-    fn from(audit: &Audit) -> Self {
+impl From<&LedgerAudit> for WalletProof {
+    fn from(audit: &LedgerAudit) -> Self {
         Self { projects: audit.projects, difference_paise: audit.difference.0 }
     }
 }

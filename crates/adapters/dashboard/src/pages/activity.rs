@@ -79,7 +79,7 @@ async fn refused(
         activity.refused_lately(&visit.by, project.id).await
     };
     let mut refused = found?;
-    refused.retain(|it| filter.mode.is_none_or(|mode| mode == it.world.mode));
+    refused.retain(|it| filter.mode.is_none_or(|mode| mode == it.project_mode.mode));
     if let Some(FailedFor::Cause(Cause::Refused(reason))) = filter.failed {
         refused.retain(|it| it.reason == reason);
     }
@@ -105,9 +105,9 @@ pub(crate) async fn live(
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&form.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
-    let world = project.id.in_mode(visit.mode);
+    let project_mode = project.id.in_mode(visit.mode);
     let wanted = form.filter(visit.mode);
-    let events = visit.console.live.requests(watcher, (world, wanted), last, row)?;
+    let events = visit.console.live.requests(watcher, (project_mode, wanted), last, row)?;
     Ok(answer::events(events))
 }
 

@@ -165,7 +165,7 @@ pub(super) fn refused_in(refused: &[RefusedSends]) -> Markup {
         @for it in refused { tr {
             @let (why, advice) = explain::refusal(it.reason, None);
             td data-label=(common::TIME) { (time(it.minute)) }
-            td data-label=(common::MODE) { (texts::mode(it.world.mode)) }
+            td data-label=(common::MODE) { (texts::mode(it.project_mode.mode)) }
             td.amount data-label=(common::COUNT) { (grouped(it.count.into())) }
             td data-label=(common::REASON) { (capital(&why)) }
             td data-label=(common::ADVICE) { (advice) }

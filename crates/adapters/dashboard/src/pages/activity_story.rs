@@ -9,7 +9,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_console::explain::{self, Tone};
-use dwar_console::{Entry, Fact, NextSend, Refused, Story, Timeline};
+use dwar_console::{Entry, NextSend, RefusalGroup, RequestHistory, Timeline, TimelineFact};
 use dwar_kernel::{GuessBudget, KeyMode, Phone, Sealed, Timestamp};
 use dwar_operator::{Command, SearchAllowance};
 use dwar_project::Project;
@@ -214,7 +214,7 @@ fn told(timeline: &Timeline) -> Markup {
     }
 }
 
-fn request(story: &Story) -> Markup {
+fn request(story: &RequestHistory) -> Markup {
     let status = texts::status(story.status);
     html! {
         li.(status.0.as_str()) {
@@ -224,7 +224,7 @@ fn request(story: &Story) -> Markup {
     }
 }
 
-fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
+fn line(at: Option<Timestamp>, fact: &TimelineFact) -> Markup {
     let sentence = explain::fact(fact);
     html! {
         li.{ "tone-" (sentence.tone.as_str()) } {
@@ -240,7 +240,7 @@ fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
 }
 
 /// Refusals are counted per minute: the last of them was in the named minute.
-fn refusals(refused: &Refused, next: NextSend) -> Markup {
+fn refusals(refused: &RefusalGroup, next: NextSend) -> Markup {
     let (why, advice) = explain::refusal(refused.reason, refused.limit);
     html! {
         li.bad {

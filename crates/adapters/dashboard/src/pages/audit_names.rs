@@ -45,7 +45,7 @@ impl Names {
                 let all = manage.hooks.list(&visit.by, one.id).await?.into_iter();
                 let name = |kind, mode| format!("{} ({mode})", system(kind));
                 things.extend(all.map(|it| {
-                    let name = name(it.kind, it.world.mode);
+                    let name = name(it.kind, it.project_mode.mode);
                     Thing { id: it.id.to_string(), name, page: None }
                 }));
             }

@@ -9,7 +9,7 @@ use crate::texts::{common, find as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Query;
-use dwar_console::{Finds, Found};
+use dwar_console::{SearchResult, SearchResults};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -66,7 +66,7 @@ fn id(project: &Option<Project>) -> Option<ProjectId> {
     project.as_ref().map(|project| project.id)
 }
 
-fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &Finds) -> Page {
+fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &SearchResults) -> Page {
     let project = project.as_ref();
     let content = html! {
         div.stack {
@@ -90,7 +90,7 @@ fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &Finds) -> 
 }
 
 /// Matching pages, projects and objects with this id, as links.
-fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> Markup {
+fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &SearchResults) -> Markup {
     if finds.number.is_some() {
         return html! { p.muted data-number { (texts::NUMBER) } };
     }
@@ -112,26 +112,26 @@ fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> 
 }
 
 /// The address of a result, its name and its kind.
-fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> {
+fn link(visit: &Visit, found: &SearchResult) -> Option<(String, String, &'static str)> {
     let at = |project: &Project, page: String| format!("/p/{}/{page}", project.id);
     Some(match found {
-        Found::Project(project) => {
+        SearchResult::Project(project) => {
             let page = first_page(visit, project)?;
             (page, project.name.clone(), texts::PROJECT)
         }
-        Found::Request(project, otp) => {
+        SearchResult::Request(project, otp) => {
             (at(project, format!("activity/{otp}")), otp.to_string(), texts::REQUEST)
         }
-        Found::Identity(project, mode, identity) => {
+        SearchResult::Identity(project, mode, identity) => {
             visit.may(project, Command::ListSessions).then_some(())?;
             let page = format!("identities/{mode}/{identity}/sessions");
             (at(project, page), identity.to_string(), common::IDENTITY)
         }
-        Found::Endpoint(project, endpoint) => {
+        SearchResult::Endpoint(project, endpoint) => {
             let page = format!("settings/events/{endpoint}");
             (at(project, page), endpoint.to_string(), texts::ENDPOINT)
         }
-        Found::Key(project, mode) => {
+        SearchResult::Key(project, mode) => {
             (at(project, "keys".to_owned()), texts::key(*mode).to_owned(), texts::KEY)
         }
     })

@@ -17,8 +17,8 @@ use serde::Deserialize;
 
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::FindIdentity).await?;
-    let world = project.id.in_mode(visit.mode);
-    let latest = visit.console.manage.identities.latest(&visit.by, world).await?;
+    let project_mode = project.id.in_mode(visit.mode);
+    let latest = visit.console.manage.identities.latest(&visit.by, project_mode).await?;
     page(&visit, &project, visit.mode, StatusCode::OK, &list(&project, visit.mode, &latest))
 }
 
@@ -68,12 +68,14 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
     let project = visit.project(&path, Command::FindIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let wanted = form.wanted.trim();
-    let (finder, world) = (&visit.console.manage.identities, project.id.in_mode(mode));
+    let (finder, project_mode) = (&visit.console.manage.identities, project.id.in_mode(mode));
     let found = match (wanted.replace([' ', '-'], "").parse::<Phone>(), wanted.parse()) {
         (Ok(phone), _) => {
-            finder.find(&visit.by, world, &phone).await.map(|it| (it.phone.e164(), it))
+            finder.find(&visit.by, project_mode, &phone).await.map(|it| (it.phone.e164(), it))
         }
-        (_, Ok(id)) => finder.show(&visit.by, world, id).await.map(|it| (it.phone.to_string(), it)),
+        (_, Ok(id)) => {
+            finder.show(&visit.by, project_mode, id).await.map(|it| (it.phone.to_string(), it))
+        }
         _ => Err(ManageError::NotFound("such identity")),
     };
     match found {

@@ -61,14 +61,14 @@ pub(crate) struct EndForm {
 /// `POST /p/{project}/identities/{mode}/{identity}/sessions/end`: ends one session, or all.
 pub(crate) async fn end(Posted { visit, form }: Posted<EndForm>, whose: Whose) -> Page {
     let owner = Owner::of(&visit, &whose, Command::EndSessions).await?;
-    let (world, sessions) =
+    let (project_mode, sessions) =
         (owner.project.id.in_mode(owner.mode), &visit.console.manage.identities);
     let ended = if !form.session.is_empty() {
         let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
-        sessions.end_session(&visit.by, world, owner.identity, session).await?;
+        sessions.end_session(&visit.by, project_mode, owner.identity, session).await?;
         1
     } else if visit.confirms(texts::END_WORD) {
-        sessions.end_sessions(&visit.by, world, owner.identity).await?
+        sessions.end_sessions(&visit.by, project_mode, owner.identity).await?
     } else {
         return page(&visit, &owner, Reply::invalid(texts::WRONG_WORD), &From::default()).await;
     };
@@ -81,9 +81,10 @@ async fn page(visit: &Visit, owner: &Owner, reply: Reply, from: &From) -> Page {
         let at = read_instant(from.at.as_ref()?)?;
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
     };
-    let world = owner.project.id.in_mode(owner.mode);
+    let project_mode = owner.project.id.in_mode(owner.mode);
     let list = &visit.console.manage.identities;
-    let sessions = list.sessions(&visit.by, world, owner.identity, after(from), LINES).await?;
+    let sessions =
+        list.sessions(&visit.by, project_mode, owner.identity, after(from), LINES).await?;
     let may = visit.may(&owner.project, Command::EndSessions);
     let content = html! {
         dl.facts {

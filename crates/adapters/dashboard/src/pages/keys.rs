@@ -36,8 +36,8 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
         return page(&visit, &project, Reply::invalid(common::WRONG_PROJECT_NAME)).await;
     }
     let projects = &visit.console.manage.projects;
-    let world = project.id.in_mode(mode);
-    let reply = match projects.regenerate_key(&visit.by, world, Some(replaces)).await {
+    let project_mode = project.id.in_mode(mode);
+    let reply = match projects.regenerate_key(&visit.by, project_mode, Some(replaces)).await {
         Ok(key) => Reply::done(fresh(&visit, &key)),
         Err(ManageError::Conflict(_)) => Reply::conflict(texts::REPLACED_BEFORE),
         Err(cause) => return Err(cause.into()),

@@ -6,7 +6,7 @@ use crate::navigation::project_link;
 use crate::texts::{common, operations as texts};
 use crate::visit::Visit;
 use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
-use dwar_console::operations::{Check, Health, Loop, Process, Provider};
+use dwar_console::operations::{Check, Health, Loop, Process, ProviderStatus};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;
 use maud::{Markup, html};
@@ -148,7 +148,7 @@ fn counted(count: u32) -> String {
     format!("{}{more}", grouped(count.min(COUNTED).into()))
 }
 
-fn providers(providers: &[Provider]) -> Markup {
+fn providers(providers: &[ProviderStatus]) -> Markup {
     let rows = html! {
         @for one in providers {
             tr {

@@ -9,7 +9,9 @@ use crate::layout::Frame;
 use crate::texts::{common, overview as texts};
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
-use dwar_activity::{Causes, Counts, Overview, Period, Route, Share, Trend, Wanted, Window};
+use dwar_activity::{
+    Causes, Counts, FiguresPeriod, Interval, Overview, Period, Ratio, RouteFigures, Trend,
+};
 use dwar_console::{Figures, ManageError, explain};
 use dwar_kernel::{KeyMode, Paise, Timestamp};
 use dwar_operator::Command;
@@ -33,12 +35,12 @@ pub(crate) struct OverviewQuery {
 
 impl OverviewQuery {
     /// The period, if no range is given or it is invalid.
-    fn wanted(&self, now: Timestamp) -> Wanted {
+    fn wanted(&self, now: Timestamp) -> FiguresPeriod {
         let period = self.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
         let ends = (instant(&self.from, 0), instant(&self.until, 1));
         match ends {
-            (Ok(Some(from)), Ok(until)) => Wanted::Between(from, until.unwrap_or(now)),
-            _ => Wanted::Last(period),
+            (Ok(Some(from)), Ok(until)) => FiguresPeriod::Between(from, until.unwrap_or(now)),
+            _ => FiguresPeriod::Last(period),
         }
     }
 }
@@ -46,19 +48,19 @@ impl OverviewQuery {
 struct View<'a> {
     visit: &'a Visit,
     project: &'a Project,
-    wanted: Wanted,
+    wanted: FiguresPeriod,
 }
 
 pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
     let mut wanted = query.wanted(visit.now());
-    let world = project.id.in_mode(visit.mode);
+    let project_mode = project.id.in_mode(visit.mode);
     let figures = &visit.console.manage.figures;
-    let mut found = figures.overview(&visit.by, world, wanted).await;
+    let mut found = figures.overview(&visit.by, project_mode, wanted).await;
     let is_void = matches!(found, Err(ManageError::Invalid { .. }));
     if is_void {
-        wanted = Wanted::Last(Period::Day);
-        found = figures.overview(&visit.by, world, wanted).await;
+        wanted = FiguresPeriod::Last(Period::Day);
+        found = figures.overview(&visit.by, project_mode, wanted).await;
     }
     let figures = found?;
     let steps = visit.console.manage.first_steps.of(&visit.by, &project).await?;
@@ -100,19 +102,19 @@ impl View<'_> {
     /// The range that this one is compared with, in words.
     const fn compared(&self) -> &'static str {
         match self.wanted {
-            Wanted::Last(period) => texts::compared(period),
-            Wanted::Between(..) => texts::COMPARED,
+            FiguresPeriod::Last(period) => texts::compared(period),
+            FiguresPeriod::Between(..) => texts::COMPARED,
         }
     }
 
     fn switches(&self, figures: &Figures) -> Markup {
-        let Window { from, until } = figures.overview.range.window;
-        let chosen = |period| self.wanted == Wanted::Last(period);
+        let Interval { from, until } = figures.overview.range.window;
+        let chosen = |period| self.wanted == FiguresPeriod::Last(period);
         let field = |name, label, at: Timestamp| {
             let (value, kind) = (&minute(at), "datetime-local");
             Field { name, label, value, kind, required: true, ..Field::TEXT }.show()
         };
-        let is_range = matches!(self.wanted, Wanted::Between(..));
+        let is_range = matches!(self.wanted, FiguresPeriod::Between(..));
         html! {
             div.switches {
                 nav.segments aria-label=(texts::WHICH_PERIOD) {
@@ -257,7 +259,7 @@ fn deliveries(overview: &Overview) -> Tile {
         return Tile { label, figure: dash(), beside, delta: html! {} };
     }
     let of = if all { texts::OF_SENDS } else { texts::OF_TOLD };
-    let share = Share { part: told.delivered, whole: told.requests }.permille();
+    let share = Ratio { part: told.delivered, whole: told.requests }.permille();
     Tile {
         label,
         figure: grouped(told.delivered),
@@ -274,7 +276,7 @@ fn deliveries(overview: &Overview) -> Tile {
 }
 
 /// A percentage with the number of cases; for few cases only their number.
-fn conversion(before: Option<Share>, now: Share) -> Tile {
+fn conversion(before: Option<Ratio>, now: Ratio) -> Tile {
     let percentage = now.permille().map(percent);
     let cases = format!("{} of {}", grouped(now.part), grouped(now.whole));
     Tile {
@@ -354,7 +356,7 @@ fn routes(overview: &Overview) -> Markup {
     }
 }
 
-fn of_route(Route { channel, provider, counts, silent }: &Route) -> Markup {
+fn of_route(RouteFigures { channel, provider, counts, silent }: &RouteFigures) -> Markup {
     html! {
         tr {
             th scope="row" { (provider) }

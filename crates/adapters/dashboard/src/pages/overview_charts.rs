@@ -4,7 +4,7 @@ use super::parts::{heads, linked_count, named_table};
 use crate::chart::{Bar, Chart, Slot, TAPPED, label};
 use crate::format::{capital, grouped, minute, rupees, share};
 use crate::texts::{common, overview as texts};
-use dwar_activity::{Cause, Causes, Counts, Overview, Window};
+use dwar_activity::{Cause, Causes, Counts, Interval, Overview};
 use dwar_console::explain;
 use dwar_kernel::{KeyMode, Timestamp};
 use maud::{Markup, html};
@@ -19,16 +19,16 @@ pub(super) struct Links {
 
 impl Links {
     /// The address of the requests of a time range, if any of them is still stored.
-    fn requests(&self, within: Window, more: &str) -> Option<String> {
+    fn requests(&self, within: Interval, more: &str) -> Option<String> {
         (within.until > self.kept.0).then(|| self.activity(within, more))
     }
 
-    fn refused(&self, within: Window, more: &str) -> Option<String> {
+    fn refused(&self, within: Interval, more: &str) -> Option<String> {
         (within.until > self.kept.1).then(|| self.activity(within, more))
     }
 
     /// Relative to this page, because there are many of these links.
-    fn activity(&self, within: Window, more: &str) -> String {
+    fn activity(&self, within: Interval, more: &str) -> String {
         let last = within.until + (Duration::from_secs(60) - Duration::from_millis(1));
         let (from, until) = (minute(within.from), minute(last));
         format!("activity?mode={}&from={from}&until={until}{more}", self.mode)
@@ -42,7 +42,7 @@ const REST: &str = "cause-6";
 /// Sends and their results as bars, and the verified ones as a line.
 pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
     let told = overview.routes.iter().any(|route| !route.silent);
-    let slot = |(within, counts): &(Window, Counts)| {
+    let slot = |(within, counts): &(Interval, Counts)| {
         let bar = |class, width, to| Bar { class, width, from: 0, to, link: None };
         let delivered = told.then(|| bar("delivered", 0.5, counts.delivered));
         let bars = [Some(bar("sends", 0.76, counts.requests)), delivered];
@@ -128,7 +128,7 @@ fn summary(overview: &Overview, told: bool) -> String {
 pub(super) fn causes(links: Links, overview: &Overview) -> Markup {
     let mut ranked: Vec<(Cause, u64)> = overview.total.causes.each().collect();
     ranked.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
-    let slot = |(within, counts): &(Window, Counts)| Slot {
+    let slot = |(within, counts): &(Interval, Counts)| Slot {
         at: within.from,
         bars: stacked(links, *within, &counts.causes, &ranked),
         line: None,
@@ -165,7 +165,7 @@ fn colour(place: usize) -> &'static str {
     COLOURS.get(place).copied().unwrap_or(REST)
 }
 
-fn stacked(links: Links, within: Window, causes: &Causes, ranked: &[(Cause, u64)]) -> Vec<Bar> {
+fn stacked(links: Links, within: Interval, causes: &Causes, ranked: &[(Cause, u64)]) -> Vec<Bar> {
     let mut from = 0;
     let bar = |(place, (cause, _)): (usize, &(Cause, u64))| {
         let count = causes.of(*cause);
@@ -180,7 +180,7 @@ fn stacked(links: Links, within: Window, causes: &Causes, ranked: &[(Cause, u64)
 
 /// The address of the requests with a message that failed for a reason, or of the sends refused for
 /// it.
-fn of_cause(links: Links, within: Window, cause: Cause) -> Option<String> {
+fn of_cause(links: Links, within: Interval, cause: Cause) -> Option<String> {
     let reason = format!("&reason={}", cause.as_str());
     match cause {
         Cause::Refused(_) => links.refused(within, &format!("&view=refused{reason}")),
@@ -189,7 +189,7 @@ fn of_cause(links: Links, within: Window, cause: Cause) -> Option<String> {
 }
 
 /// The address of all failed requests of a point, or of the refused sends if none failed.
-fn of_slot(links: Links, within: Window, causes: &Causes) -> Option<String> {
+fn of_slot(links: Links, within: Interval, causes: &Causes) -> Option<String> {
     match (causes.sum(), causes.refused()) {
         (0, _) => None,
         (all, refused) if all == refused => links.refused(within, "&view=refused"),
@@ -206,7 +206,7 @@ fn in_words(causes: &Causes, ranked: &[(Cause, u64)]) -> String {
     if all.is_empty() { texts::NO_CAUSES.to_owned() } else { capital(&all) }
 }
 
-fn by_cause(links: Links, within: Window, ranked: &[(Cause, u64)]) -> Markup {
+fn by_cause(links: Links, within: Interval, ranked: &[(Cause, u64)]) -> Markup {
     let heads = html! {
         (heads(&[common::REASON], &[common::COUNT])) (heads(&[common::ADVICE], &[]))
     };

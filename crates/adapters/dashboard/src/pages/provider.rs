@@ -12,7 +12,7 @@ use crate::texts::{provider as texts, settings};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::rt::spawn;
 use actix_web::web::Path;
-use dwar_activity::{Period, Route, Wanted};
+use dwar_activity::{FiguresPeriod, Period, RouteFigures};
 use dwar_console::{ManageError, explain};
 use dwar_kernel::{Channel, KeyMode, Phone};
 use dwar_operator::Command;
@@ -82,9 +82,10 @@ async fn page(visit: &Visit, project: &Project, provider: &str, reply: Reply) ->
     if channels.is_empty() {
         return Err(Refusal::NotFound);
     }
-    let world = project.id.in_mode(KeyMode::Live);
+    let project_mode = project.id.in_mode(KeyMode::Live);
     let figures = &visit.console.manage.figures;
-    let figures = figures.overview(&visit.by, world, Wanted::Last(Period::Day)).await?;
+    let figures =
+        figures.overview(&visit.by, project_mode, FiguresPeriod::Last(Period::Day)).await?;
     let routes = figures.overview.routes.iter().filter(|route| route.provider == provider);
     let health = providers.health(provider);
     let content = html! {
@@ -113,7 +114,7 @@ fn state<'a>(
     project: &Project,
     provider: &str,
     health: &ProviderHealth,
-    routes: impl Iterator<Item = &'a Route>,
+    routes: impl Iterator<Item = &'a RouteFigures>,
 ) -> Markup {
     let base = address(project, provider);
     html! {
@@ -143,7 +144,7 @@ fn state<'a>(
 }
 
 /// The results in its receipts for the project's messages of the last day.
-fn receipts(route: &Route) -> String {
+fn receipts(route: &RouteFigures) -> String {
     let counts = &route.counts;
     if route.silent {
         return texts::SILENT.to_owned();

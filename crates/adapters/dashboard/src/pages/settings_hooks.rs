@@ -69,8 +69,9 @@ pub(crate) fn card(visit: &Visit, project: &Project, hooks: &[Hook]) -> Markup {
 fn change(visit: &Visit, project: &Project, hooks: &[Hook]) -> Markup {
     let form = visit.form(CHANGE, true);
     let field = |name, label| Field { name, label, hint: texts::KEEP_HINT, ..Field::TEXT };
-    let named =
-        |hook: &Hook| format!("{}, {}, {}", texts::system(hook.kind), hook.world.mode, hook.id);
+    let named = |hook: &Hook| {
+        format!("{}, {}, {}", texts::system(hook.kind), hook.project_mode.mode, hook.id)
+    };
     let all: Vec<_> = hooks.iter().map(|hook| (hook.id.to_string(), named(hook))).collect();
     html! {
         details open[form.is_refused()] {
@@ -95,7 +96,7 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
     html! {
         li.stack {
             div {
-                strong { (texts::system(hook.kind)) } ", " (hook.world.mode) ", "
+                strong { (texts::system(hook.kind)) } ", " (hook.project_mode.mode) ", "
                 (texts::CODES_WORK) " " (hook.lifetime.as_secs()) " " (texts::SECONDS)
                 @if let Some(mfa) = hook.mfa_lifetime {
                     ", " (texts::MFA_CODES) " " (mfa.as_secs())

@@ -16,7 +16,7 @@ use actix_web::HttpRequest;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
 use dwar_console::{Credentials, ManageError, SignInError, SignedIn, TypedCode};
-use dwar_operator::{By, Command, EndSessions, PendingSignIn};
+use dwar_operator::{Command, EndSessions, PendingSignIn, Requester};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -137,7 +137,7 @@ impl<'a> Door<'a> {
 
     /// The page after the sign-in: the requested one, or the home page if the operator may not see
     /// its project.
-    async fn way_in(&self, by: &By) -> &str {
+    async fn way_in(&self, by: &Requester) -> &str {
         let home = PageAddress::or_home(None);
         let page = PageAddress::or_home(self.next.as_ref());
         match self.next.as_ref().and_then(PageAddress::project) {
@@ -164,7 +164,7 @@ impl<'a> Door<'a> {
         let refused = |status, sentence: &str| self.shown(status, &form(sentence));
         match answer {
             Ok(it) => {
-                let by = By::operator(&it.operator, None);
+                let by = Requester::operator(&it.operator, None);
                 welcome(self.console, &it, self.way_in(&by).await)
             }
             Err(SignInError::Wrong) => refused(StatusCode::FORBIDDEN, wrong),

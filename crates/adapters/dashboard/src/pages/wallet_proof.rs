@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 use crate::texts::{common, wallet_proof as texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
-use dwar_console::Scope;
+use dwar_console::ProofScope;
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::LedgerProof;
@@ -15,7 +15,7 @@ use maud::{Markup, html};
 /// progress.
 pub(crate) async fn prove(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::BeginWalletProof).await?;
-    visit.console.manage.ledger.begin(&visit.by, project.id, Scope::Newer).await?;
+    visit.console.manage.ledger.begin(&visit.by, project.id, ProofScope::Newer).await?;
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))
 }
 

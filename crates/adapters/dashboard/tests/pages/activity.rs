@@ -1,8 +1,8 @@
 use crate::support::{Browser, Events, House, Reply};
 use actix_web::http::header;
 use dwar_kernel::{KeyMode, ProjectId};
-use dwar_operator::{Access, Action, AuditFilter, By, Role};
-use dwar_otp::{GuessPolicy, Reason, Refusal, RefusedSends, Report, Reported};
+use dwar_operator::{Access, Action, AuditFilter, Requester, Role};
+use dwar_otp::{GuessPolicy, Reason, Refusal, RefusedSends, Report, ReportedRequest};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes, seconds};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub const NATIONAL: &str = "9811223344";
 fn line_of(house: &House, project: ProjectId) -> Line {
     let phone: dwar_kernel::Phone = NATIONAL.parse().unwrap();
     let index = house.parts.tools.vault.phone_index(project.in_mode(KeyMode::Live), &phone);
-    Line { world: project.in_mode(KeyMode::Live), phone, index }
+    Line { project_mode: project.in_mode(KeyMode::Live), phone, index }
 }
 
 /// A code that WhatsApp refused and no SMS delivered, and two sends that the limit refused.
@@ -21,14 +21,14 @@ pub async fn failed_send(house: &House, project: ProjectId) -> (Line, dwar_kerne
     let stores = &house.parts.stores;
     make.issue(&*stores.logins, otp.clone()).await;
     for reason in [Reason::NotOnChannel, Reason::Blocked] {
-        let found = stores.otps.find(line.world, otp.id).await.unwrap().unwrap();
+        let found = stores.otps.find(line.project_mode, otp.id).await.unwrap().unwrap();
         let last = found.delivery.attempts.last().unwrap().id;
-        let of = Reported::Id(project, otp.id);
+        let of = ReportedRequest::Id(project, otp.id);
         let report = make.send_report(last, Report::Failed(reason));
         stores.logins.report(of, report, START).await.unwrap();
     }
     let refused = RefusedSends {
-        world: line.world,
+        project_mode: line.project_mode,
         phone: Some(line.index),
         reason: Refusal::Limit,
         minute: RefusedSends::minute_of(START),
@@ -183,7 +183,7 @@ async fn a_row_comes_as_soon_as_its_request_and_again_when_that_changes() {
     let row = next(&mut events).await;
     assert!(row.contains(&format!("id: {}\nevent: row\n", otp.id)), "{row}");
     assert!(row.contains("98••••3344") && !row.contains(NATIONAL), "{row}");
-    let of = Reported::Id(house.project, otp.id);
+    let of = ReportedRequest::Id(house.project, otp.id);
     make.report(logins, of, &otp, Report::Delivered, START).await;
     assert!(next(&mut events).await.contains("Delivered"));
     // Without news there is a heartbeat.
@@ -232,7 +232,10 @@ async fn a_stream_ends_with_the_session_or_the_role() {
     assert!(next(&mut events).await.starts_with(':'));
     let operators = &house.manage.operators;
     let elsewhere = Access::one(house.other, Role::Support);
-    operators.change_access(&By::command_line(), signed_in.operator.id, elsewhere).await.unwrap();
+    operators
+        .change_access(&Requester::command_line(), signed_in.operator.id, elsewhere)
+        .await
+        .unwrap();
     assert!(next(&mut events).await.contains("event: over"));
     assert!(events.is_over().await);
     // A stream does not keep a session from idling too long.
@@ -310,7 +313,7 @@ async fn each_row_says_why_and_each_view_has_an_address() {
     let (line, failed) = failed_send(&house, house.project).await;
     let (make, logins) = (Fixtures::random(), &*house.parts.stores.logins);
     let test = make.line(house.project.in_mode(KeyMode::Test));
-    let [live, test] = [make.line(line.world), test];
+    let [live, test] = [make.line(line.project_mode), test];
     let verified = make.issue(logins, make.otp(&live)).await.id;
     make.judge(logins, &live, CODE, GuessPolicy::OFF, START).await;
     let tested = make.issue(logins, make.otp(&test)).await.id;
@@ -376,7 +379,8 @@ async fn a_live_list_keeps_its_filters() {
     let mut all = support.events(&path(""), None).await;
     let (line, failed) = failed_send(&house, house.project).await;
     let make = Fixtures::random();
-    let other = make.issue(&*house.parts.stores.logins, make.otp(&make.line(line.world))).await.id;
+    let other =
+        make.issue(&*house.parts.stores.logins, make.otp(&make.line(line.project_mode))).await.id;
     tokio::time::pause();
     let told = next(&mut all).await;
     assert!(told.contains(&other.to_string()) && told.contains(&failed.to_string()), "{told}");

@@ -1,5 +1,5 @@
 use crate::support::{Browser, House};
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_wallet::{Amount, Correction, Paise};
 
 /// The kinds in the bar of a page, in order.
@@ -12,7 +12,8 @@ async fn named(browser: &Browser<'_>, page: &str) -> Vec<String> {
 #[actix_web::test]
 async fn every_page_names_what_concerns_it_to_whoever_may_see_it() {
     let house = House::new().await;
-    let (wallets, alerts, by) = (&house.manage.wallets, &house.manage.alerts, By::command_line());
+    let (wallets, alerts, by) =
+        (&house.manage.wallets, &house.manage.alerts, Requester::command_line());
     let overview = house.page("overview");
     let owner = house.owner().await;
     alerts.refresh().await.unwrap();

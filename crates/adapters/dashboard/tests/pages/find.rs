@@ -1,7 +1,7 @@
 use crate::activity::{NATIONAL, failed_send};
 use crate::support::{Browser, House};
 use dwar_kernel::KeyMode;
-use dwar_operator::{Action, AuditFilter, By, Role};
+use dwar_operator::{Action, AuditFilter, Requester, Role};
 use dwar_testkit::Fixtures;
 
 /// The list that the palette shows for a text.
@@ -21,7 +21,7 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
     let line = make.line(house.project.in_mode(KeyMode::Test));
     let login = make.login(&line);
     let identity = make.log_in(&*house.parts.stores.logins, &line, login).await;
-    let by = By::command_line();
+    let by = Requester::command_line();
     let url = "https://example.com/x";
     let (endpoint, _) = house.manage.endpoints.add(&by, house.project, url, false).await.unwrap();
     let key = house.keys().await[0].id;

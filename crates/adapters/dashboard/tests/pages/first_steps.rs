@@ -1,9 +1,9 @@
 use crate::overview::count;
 use crate::support::{Browser, House};
 use dwar_kernel::KeyMode;
-use dwar_operator::{By, Role};
+use dwar_operator::{Requester, Role};
 use dwar_otp::GuessPolicy;
-use dwar_project::{KeyUse, ProjectChange, Used};
+use dwar_project::{KeyUsage, KeyUse, ProjectChange};
 use dwar_testkit::{CODE, Fixtures, START, seconds};
 use std::time::Duration;
 
@@ -26,13 +26,17 @@ async fn verify_one(house: &House, mode: KeyMode) {
 #[actix_web::test]
 async fn each_step_is_ticked_by_what_happened_and_the_list_goes_when_all_is_done() {
     let house = House::new().await;
-    let (by, stores) = (By::command_line(), &house.parts.stores);
+    let (by, stores) = (Requester::command_line(), &house.parts.stores);
     let viewer = house.with_role(Role::Viewer).await;
     assert_eq!(done(&viewer).await, 0);
     verify_one(&house, KeyMode::Test).await;
     assert_eq!(done(&viewer).await, 1);
     let key = house.keys().await[1].id;
-    stores.key_uses.note(vec![KeyUse { key, used: Used { at: START, from: None } }]).await.unwrap();
+    stores
+        .key_uses
+        .note(vec![KeyUse { key, used: KeyUsage { at: START, from: None } }])
+        .await
+        .unwrap();
     assert_eq!(done(&viewer).await, 2);
     let carry = |name: &str| ProjectChange {
         sms_providers: Some(Some(vec![name.to_owned()])),

@@ -1,7 +1,7 @@
 //! A refused form keeps what was typed, and the address of a form leads back to its page.
 
 use crate::support::{House, ORIGIN, PASSWORD};
-use dwar_operator::{By, Role};
+use dwar_operator::{Requester, Role};
 use serde_json::{Value, json};
 
 fn holds(page: &str, parts: &[&str]) {
@@ -389,7 +389,8 @@ async fn the_audit_log_has_names_and_nothing_that_altered_nothing() {
     }
     let log = owner.get("/audit").await.body;
     assert_eq!(log.matches(">Changed the prices<").count(), 2, "in the filter, and once: {log}");
-    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let hook =
+        house.manage.hooks.list(&Requester::command_line(), house.project).await.unwrap().remove(0);
     let named = |name: &str| format!("<span title=\"{}\">{name}</span>", hook.id);
     assert!(log.contains(&named("Supabase, Send SMS (live)")), "{log}");
     let path = house.page(&format!("settings/hooks/{}/remove", hook.id));

@@ -2,7 +2,7 @@
 
 use crate::support::House;
 use dwar_kernel::TokenType;
-use dwar_operator::{By, Role};
+use dwar_operator::{Requester, Role};
 
 const NEW: [(&str, &str); 3] = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
 
@@ -14,7 +14,8 @@ async fn a_hook_is_made_shown_once_renewed_and_removed() {
     let made = owner.post(&path, &NEW).await;
     assert_eq!(made.status, 200);
     assert!(made.body.contains("v1,whsec_"), "{}", made.body);
-    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let hook =
+        house.manage.hooks.list(&Requester::command_line(), house.project).await.unwrap().remove(0);
     let settings = owner.get(&house.page("settings/events")).await.body;
     assert!(settings.contains(&format!("/hooks/{}", hook.id)) && !settings.contains("whsec_"));
 
@@ -24,7 +25,10 @@ async fn a_hook_is_made_shown_once_renewed_and_removed() {
     assert_eq!(owner.post(&remove, &[("word", "gone")]).await.status, 422);
     assert_eq!(owner.post(&remove, &[("word", "remove")]).await.status, 303);
     assert_eq!(owner.post(&remove, &[("word", "remove")]).await.status, 404);
-    assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), []);
+    assert_eq!(
+        house.manage.hooks.list(&Requester::command_line(), house.project).await.unwrap(),
+        []
+    );
 }
 
 #[actix_web::test]
@@ -48,7 +52,8 @@ async fn what_a_hook_cannot_be_is_marked() {
 async fn a_member_sees_hooks_and_is_told_who_changes_them() {
     let house = House::new().await;
     house.with_role(Role::Owner).await.post(&house.page("settings/hooks"), &NEW).await;
-    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let hook =
+        house.manage.hooks.list(&Requester::command_line(), house.project).await.unwrap().remove(0);
     let member = house.with_role(Role::Member).await;
     let settings = member.get(&house.page("settings/events")).await.body;
     assert!(settings.contains(&format!("/hooks/{}", hook.id)), "{settings}");
@@ -62,7 +67,10 @@ async fn a_member_sees_hooks_and_is_told_who_changes_them() {
         let path = house.page(&format!("settings/hooks/{}/{rest}", hook.id));
         assert_eq!(member.post(&path, &[("word", "remove")]).await.status, 403, "{rest}");
     }
-    assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), [hook]);
+    assert_eq!(
+        house.manage.hooks.list(&Requester::command_line(), house.project).await.unwrap(),
+        [hook]
+    );
 }
 
 /// The twenty-first is refused in words, and nothing is recorded.
@@ -91,13 +99,15 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     let path = house.page("settings/tokens");
     let kept = member.post(&path, &[("token_claims", "role=authenticated\r\ntier=gold")]).await;
     assert_eq!(kept.status, 303);
-    let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
+    let project =
+        house.manage.projects.show(&Requester::command_line(), house.project).await.unwrap();
     assert_eq!(project.token_profile.claims.to_string(), "role=authenticated\ntier=gold");
     let typed = [("token_claims", "role=authenticated"), ("token_type", "JWT")];
     assert_eq!(member.post(&path, &typed).await.status, 303);
     // A page that was opened before the field existed leaves it unchanged.
     assert_eq!(member.post(&path, &typed[..1]).await.status, 303);
-    let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
+    let project =
+        house.manage.projects.show(&Requester::command_line(), house.project).await.unwrap();
     assert_eq!(project.token_profile.token_type, TokenType::Jwt);
     let page = member.get(&house.page("settings/tokens")).await.body;
     assert!(page.contains(r#"<option value="JWT" selected>JWT</option>"#), "{page}");

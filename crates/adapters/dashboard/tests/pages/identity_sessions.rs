@@ -37,7 +37,7 @@ impl House {
 
     pub async fn alive(&self, of: &Session) -> Vec<bool> {
         let list = &self.kept.identity_sessions;
-        let list = list.of_identity(of.world, of.identity, None, 100).await.unwrap();
+        let list = list.of_identity(of.project_mode, of.identity, None, 100).await.unwrap();
         let now = self.parts.tools.now();
         list.iter().map(|session| session.is_alive(now)).collect()
     }

@@ -16,7 +16,7 @@ async fn land(house: &House, make: &Fixtures, number: &str, text: &str) -> Strin
     let message = Message {
         otp: otp.id,
         attempt: make.id(),
-        world: line.world,
+        project_mode: line.project_mode,
         channel: Channel::Sms,
         phone: line.phone,
         phone_index: line.index,

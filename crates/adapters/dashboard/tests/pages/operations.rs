@@ -1,7 +1,9 @@
 use crate::support::House;
 use async_trait::async_trait;
 use dwar_activity::installation::{Backlog, Instance, Queues};
-use dwar_console::operations::{Check, Health, Loop, Operations, Process, Provider, Snapshot};
+use dwar_console::operations::{
+    Check, Health, Loop, Operations, OperationsSnapshot, Process, ProviderStatus,
+};
 use dwar_operator::Role;
 use dwar_testkit::{Fixtures, START, seconds};
 
@@ -10,7 +12,7 @@ pub struct Ailing;
 
 #[async_trait]
 impl Operations for Ailing {
-    async fn snapshot(&self) -> Snapshot {
+    async fn snapshot(&self) -> OperationsSnapshot {
         let check = |name, health, detail: &str, advice| Check {
             name,
             health,
@@ -18,7 +20,7 @@ impl Operations for Ailing {
             advice,
         };
         let backlog = |count| Backlog { count, oldest: Some(START - seconds(90)) };
-        Snapshot {
+        OperationsSnapshot {
             checks: vec![
                 check("database", Health::Good, "answers", None),
                 check("room", Health::Failed, "7 MiB free", Some("make room")),
@@ -36,7 +38,7 @@ impl Operations for Ailing {
             }]),
             queues: Some(Queues { open_holds: backlog(1_001), ..Queues::default() }),
             loops: vec![Loop { name: "tidy", restarts: 3, running: false }],
-            providers: vec![Provider {
+            providers: vec![ProviderStatus {
                 name: "msg91".to_owned(),
                 open_for: Some(seconds(12)),
                 calls: 128,

@@ -3,7 +3,7 @@ use crate::support::House;
 use dwar_console::KeepFigures;
 use dwar_kernel::KeyMode;
 use dwar_operator::{Access, Role};
-use dwar_otp::{GuessPolicy, Report, Reported};
+use dwar_otp::{GuessPolicy, Report, ReportedRequest};
 use dwar_testkit::{CODE, Fixtures, START, minutes, seconds};
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ pub async fn with_sends() -> House {
         let line = make.line(house.project.in_mode(KeyMode::Live));
         let otp = make.issue(logins, make.otp(&line)).await;
         if number < 2 {
-            let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(1));
+            let (request, now) =
+                (ReportedRequest::Id(otp.project_mode.project, otp.id), START + seconds(1));
             make.report(logins, request, &otp, Report::Delivered, now).await;
         }
         if number == 0 {
@@ -75,7 +76,7 @@ async fn a_percentage_needs_cases_and_deliveries_need_receipts() {
     for number in 0..40 {
         let line = make.line(house.project.in_mode(KeyMode::Live));
         let otp = make.issue(logins, make.otp(&line)).await;
-        let request = Reported::Id(otp.world.project, otp.id);
+        let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
         let outcome = Report::Accepted { provider_ref: None, awaits_receipt: false };
         if number < 30 {
             make.report(logins, request, &otp, outcome, START).await;

@@ -1,6 +1,6 @@
 use crate::overview::with_sends;
 use crate::support::House;
-use dwar_operator::{By, Role};
+use dwar_operator::{Requester, Role};
 use dwar_project::Project;
 use dwar_testkit::START;
 use dwar_wallet::Amount;
@@ -33,7 +33,7 @@ async fn a_project_is_made_on_the_page_and_its_keys_are_shown_once() {
         assert!(refused.body.contains(part), "{part}: {}", refused.body);
     }
     assert_eq!(owner.post("/projects", &[("name", " ")]).await.status, 422);
-    assert_eq!(house.manage.projects.list(&By::command_line()).await.unwrap().len(), 2);
+    assert_eq!(house.manage.projects.list(&Requester::command_line()).await.unwrap().len(), 2);
 
     let made = owner.post("/projects", &[("name", " Chai & Co ")]).await;
     assert_eq!(made.status, 200);
@@ -41,7 +41,7 @@ async fn a_project_is_made_on_the_page_and_its_keys_are_shown_once() {
     for key in keys {
         assert!(house.opens(key).await, "{key}");
     }
-    let list = house.manage.projects.list(&By::command_line()).await.unwrap();
+    let list = house.manage.projects.list(&Requester::command_line()).await.unwrap();
     assert_eq!((list.len(), list[2].name.as_str()), (3, "Chai & Co"));
     let page = owner.get(&format!("/p/{}/keys", list[2].id)).await;
     assert_eq!(page.status, 200);
@@ -58,7 +58,7 @@ async fn only_owners_of_the_installation_make_projects() {
         assert_eq!(browser.post("/projects", &[("name", "Zoo")]).await.status, 403, "{role:?}");
         assert_eq!(browser.post("/projects", &[("name", "")]).await.status, 403, "{role:?}");
     }
-    assert_eq!(house.manage.projects.list(&By::command_line()).await.unwrap().len(), 2);
+    assert_eq!(house.manage.projects.list(&Requester::command_line()).await.unwrap().len(), 2);
 }
 
 #[actix_web::test]
@@ -124,7 +124,7 @@ async fn an_archived_project_says_so_on_each_page_and_comes_back() {
 #[actix_web::test]
 async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     let house = House::new().await;
-    let (projects, by) = (&house.manage.projects, By::command_line());
+    let (projects, by) = (&house.manage.projects, Requester::command_line());
     let owner = house.owner().await;
     assert!(!owner.get("/projects").await.body.contains("id=\"find\""), "two need no search");
     for number in 0..70 {

@@ -3,7 +3,7 @@ use actix_web::cookie::Cookie;
 use actix_web::test::TestRequest;
 use async_trait::async_trait;
 use dwar_kernel::StoreError;
-use dwar_operator::{Access, By, Hashing, Origin, Password, PasswordHash, PasswordHasher};
+use dwar_operator::{Access, Hashing, Origin, Password, PasswordHash, PasswordHasher, Requester};
 use dwar_testkit::{PlainHasher, minutes, seconds};
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ async fn the_first_link_opens_once_and_within_its_hour() {
 #[actix_web::test]
 async fn an_invitation_sets_a_password_once_and_refuses_a_weak_one() {
     let house = House::new().await;
-    let by = By::command_line();
+    let by = Requester::command_line();
     let invited = house.manage.operators.invite(&by, "asha", Access::everything()).await.unwrap();
     let secret = invited.secret.expose();
     let accept = |password: &'static str, again: &'static str| {

@@ -3,7 +3,7 @@
 use crate::support::{Browser, House, ORIGIN, PASSWORD, Reply};
 use actix_web::cookie::Cookie;
 use actix_web::http::Method;
-use dwar_operator::{Access, By, PendingSignIn, Role, TotpSecret};
+use dwar_operator::{Access, PendingSignIn, Requester, Role, TotpSecret};
 use dwar_testkit::seconds;
 
 fn encoded(text: &str) -> String {
@@ -146,7 +146,8 @@ async fn other_colours_leave_one_where_one_is() {
 async fn with_totp(house: &House) -> TotpSecret {
     let asha = house.joined("asha", Access::everything()).await;
     let account = &house.admin.account;
-    let (by, offer) = (By::operator(&asha.operator, None), account.offer_totp(&asha.operator));
+    let (by, offer) =
+        (Requester::operator(&asha.operator, None), account.offer_totp(&asha.operator));
     let present = house.admin.sign_in.session(asha.token.expose()).await.unwrap().unwrap();
     let pair = (offer.secret.expose(), offer.secret.code_at(house.now()).expose());
     account.add_totp(&by, &present, PASSWORD, (&pair.0, &pair.1)).await.unwrap();

@@ -16,8 +16,8 @@ use dwar_dashboard::{
 use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_operator::{
-    Access, By, Client, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned,
-    PasskeySite, PasskeyVerifier, PasswordHasher, Role,
+    Access, Client, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned,
+    PasskeySite, PasskeyVerifier, PasswordHasher, Requester, Role,
 };
 use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{
@@ -121,7 +121,7 @@ impl House {
         let kept = dwar_testkit::console((&store).into(), &clock);
         let (admin, parts) = (kept.administration(hasher), kept.login.clone());
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
-        let (by, mut manage) = (By::command_line(), management(&kept, &post));
+        let (by, mut manage) = (Requester::command_line(), management(&kept, &post));
         let postbox = Arc::default();
         if sends {
             let limiter = Arc::<MemoryRequestLimiter>::default();
@@ -189,7 +189,7 @@ impl House {
 
     pub async fn joined(&self, name: &str, access: Access) -> SignedIn {
         let invited =
-            self.manage.operators.invite(&By::command_line(), name, access).await.unwrap();
+            self.manage.operators.invite(&Requester::command_line(), name, access).await.unwrap();
         let secret = invited.secret.expose();
         self.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap()
     }

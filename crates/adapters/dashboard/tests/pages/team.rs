@@ -4,7 +4,7 @@ use crate::support::{House, PASSWORD};
 use dwar_console::{Credentials, SignInError};
 use dwar_kernel::{Digest, Timestamp};
 use dwar_operator::{
-    Access, By, Challenge, Client, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, Role,
+    Access, Challenge, Client, Passkey, PasskeyAdded, PasskeyAlgorithm, PasskeyKey, Requester, Role,
 };
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -88,7 +88,7 @@ async fn passkeys_are_shown_and_a_reset_by_its_command_and_its_link() {
     assert!(viewer.contains("dwar operator reset --name 'ravi'"));
 
     let ravi = house.manage.operators.named("ravi").await.unwrap().id;
-    house.manage.operators.reset(&By::command_line(), ravi).await.unwrap();
+    house.manage.operators.reset(&Requester::command_line(), ravi).await.unwrap();
     let page = owner.get("/team").await.body;
     assert!(
         page.contains("Sign-in was reset. The link works until") && !page.contains("Laptop"),

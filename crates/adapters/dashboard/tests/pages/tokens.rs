@@ -1,5 +1,5 @@
 use crate::support::House;
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_testkit::new_token;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn a_token_that_may_delegate_is_made_by_a_box_of_its_own_and_shown_in_red(
     assert_eq!(owner.post("/tokens", &form).await.status, 200);
     let page = owner.get("/tokens").await.body;
     assert_eq!(page.matches(red).count(), 1, "{page}");
-    let tokens = house.manage.tokens.list(&By::command_line()).await.unwrap();
+    let tokens = house.manage.tokens.list(&Requester::command_line()).await.unwrap();
     let mut may: Vec<_> = tokens.iter().map(|it| (it.name.as_str(), it.may_delegate)).collect();
     may.sort_unstable();
     assert_eq!(may, [("maker", true), ("plain", false)]);
@@ -61,7 +61,7 @@ fn chrono_days(days: u64) -> chrono::TimeDelta {
 #[actix_web::test]
 async fn tokens_are_for_owners_of_the_installation_alone() {
     let house = House::new().await;
-    let by = By::command_line();
+    let by = Requester::command_line();
     let day = Duration::from_secs(86_400);
     let viewer = Access::one(house.project, Role::Viewer);
     let made = house.manage.tokens.make(&by, new_token("ci", viewer, day));

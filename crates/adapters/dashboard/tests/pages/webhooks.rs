@@ -9,14 +9,14 @@ use std::time::Duration;
 pub async fn told(house: &House) -> (Endpoint, String) {
     let (make, stores) = (Fixtures::seeded(5), &house.parts.stores);
     let (endpoint, secret) = {
-        let by = dwar_operator::By::command_line();
+        let by = dwar_operator::Requester::command_line();
         let endpoints = &house.manage.endpoints;
         endpoints.add(&by, house.project, "https://example.com/x?key=hush", false).await.unwrap()
     };
     drop(secret);
     let subject = Subject::Session { session: make.id(), identity: make.id() };
-    let (world, kind) = (house.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
-    let event = Event { world, kind, subject, at: START };
+    let (project_mode, kind) = (house.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
+    let event = Event { project_mode, kind, subject, at: START };
     stores.events.record(event.clone()).await.unwrap();
     let call = make.failed_call(endpoint.id, &event.id(), None);
     assert_eq!(stores.events.failed(call, None).await.unwrap(), None);
@@ -83,7 +83,7 @@ async fn an_event_is_sent_again_once_however_often_it_is_clicked() {
     assert_eq!(answers.map(|answer| answer.status), [303, 409]);
     assert_eq!(member.post(&resend, &[("event", "otp_sent_1")]).await.status, 404);
     let events = &house.parts.stores.events;
-    let room = dwar_event::Room::of(9);
+    let room = dwar_event::ClaimCapacity::of(9);
     let due = events.claim_due(START + seconds(10), Duration::from_secs(60), room).await.unwrap();
     assert_eq!(
         due.iter().map(|due| due.event.id()).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
 use super::rules::{check, is_one_of, is_pointer};
 use super::settings::{GenericPayload, GenericReceipts, GenericSecretPlace};
 use crate::Secret;
-use crate::vendor::{Entry, Odd, reports_of};
+use crate::vendor::{Entry, MismatchedEntry, reports_of};
 use crate::webhook_token::judge;
 use crate::wire::{form_field, object, word_at};
 use dwar_otp::{Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead};
@@ -98,8 +98,8 @@ impl GenericReceipts {
     }
 
     fn report(&self, item: &Value) -> Entry {
-        let reference = word_at(item, &self.reference).ok_or(Odd)?;
-        let status = word_at(item, &self.status).ok_or(Odd)?;
+        let reference = word_at(item, &self.reference).ok_or(MismatchedEntry)?;
+        let status = word_at(item, &self.status).ok_or(MismatchedEntry)?;
         if is_one_of(&status, &self.delivered) {
             return Ok(Some((reference, Report::Delivered)));
         }

@@ -13,7 +13,7 @@ pub fn message(mode: KeyMode, channel: Channel, phone: &str) -> Message {
     Message {
         otp: OTP.parse().unwrap(),
         attempt: ATTEMPT.parse().unwrap(),
-        world: ProjectMode { project: PROJECT.parse().unwrap(), mode },
+        project_mode: ProjectMode { project: PROJECT.parse().unwrap(), mode },
         channel,
         phone: phone.parse().unwrap(),
         phone_index: BlindIndex([7; 32]),

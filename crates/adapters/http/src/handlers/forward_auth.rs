@@ -27,8 +27,8 @@ pub(crate) fn operation() -> Operation {
 
 /// Any method of `/v1/session/forward-auth`, and of every path below it.
 async fn forward_auth(call: ApiCall) -> Answer {
-    let (sought, token) = call.bearer_access().await?;
-    let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;
+    let (caller, token) = call.bearer_access().await?;
+    let session = call.use_cases()?.validate_session.validate(&caller, &token).await?;
     Ok(HttpResponse::Ok()
         .insert_header((IDENTITY, session.identity.to_string()))
         .insert_header((SESSION, session.session.to_string()))

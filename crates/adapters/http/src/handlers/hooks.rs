@@ -1,7 +1,7 @@
 use crate::body::{Allowed, Body};
+use crate::body_places::BodyOwner;
 use crate::call::{Answer, ApiCall, JSON};
 use crate::error::{ApiError, ErrorCode};
-use crate::rooms::Whose;
 use actix_web::HttpResponse;
 use dwar_app::{AdmittedHook, HookOrder, ReceiveHookError};
 use dwar_kernel::HookId;
@@ -31,7 +31,7 @@ pub(crate) async fn receive(call: ApiCall) -> Answer {
         Ok(order) => deliver(&call, &Arc::new(order), deadline).await,
         Err(refusal) => Err(refusal),
     };
-    call.trail.refused.set(outcome.err().map(ErrorCode::of_hook));
+    call.context.refused.set(outcome.err().map(ErrorCode::of_hook));
     match (format.answer(outcome), outcome) {
         (Some(body), _) => Ok(HttpResponse::Ok().content_type(JSON).body(body)),
         (None, Ok(())) => Ok(HttpResponse::Ok().finish()),
@@ -61,7 +61,7 @@ async fn proven(
     }
     let (hook, admitted) = admitted(call, &head).await.map_err(|why| refused(call, why))?;
     let format = admitted.format;
-    let (within, whose) = (READ_WITHIN, &Whose::Hook(hook));
+    let (within, whose) = (READ_WITHIN, &BodyOwner::Hook(hook));
     let allowed = Allowed { longest: LONGEST, within, whose: Some(whose) };
     let Body { bytes, room: _room } = match call.raw_body(allowed).await {
         Err(why) if why.code == ErrorCode::PayloadTooLarge => {
@@ -72,8 +72,8 @@ async fn proven(
     let whole = WebhookCall { head, body: bytes };
     let opened = call.use_cases()?.receive_hook.open(admitted, &whole).await;
     let order = opened.map_err(|why| refused(call, why.into()))?;
-    call.trail.caller.set(Some(order.caller.world()));
-    call.trail.trace.believe();
+    call.context.caller.set(Some(order.caller.project_mode()));
+    call.context.trace.believe();
     order.phone().into_iter().for_each(|phone| call.concerns(phone));
     Ok((format, Ok(order)))
 }

@@ -24,8 +24,8 @@ pub(crate) fn operation() -> Operation {
 }
 
 async fn introspect(call: ApiCall) -> Answer {
-    let (sought, token) = call.introspected_access().await.map_err(ApiError::asking_for_basic)?;
-    match call.use_cases()?.validate_session.introspect(&sought, &token).await {
+    let (caller, token) = call.introspected_access().await.map_err(ApiError::asking_for_basic)?;
+    match call.use_cases()?.validate_session.introspect(&caller, &token).await {
         Ok(token) => ok(Introspection::from(&token)),
         Err(ValidateSessionError::Invalid) => ok(Introspection::default()),
         Err(error) => Err(error.into()),

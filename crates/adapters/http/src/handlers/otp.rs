@@ -192,13 +192,13 @@ pub(crate) async fn check(call: ApiCall) -> Answer {
     ok(CheckedCode::RIGHT)
 }
 
-struct Entered {
+struct EnteredCode {
     phone: Phone,
     code: Code,
     request: Option<OtpId>,
 }
 
-async fn entered(call: &ApiCall) -> Result<(Caller, Entered), ApiError> {
+async fn entered(call: &ApiCall) -> Result<(Caller, EnteredCode), ApiError> {
     let caller = call.capped_caller(RequestScope::Verify).await?;
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
@@ -206,5 +206,5 @@ async fn entered(call: &ApiCall) -> Result<(Caller, Entered), ApiError> {
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An invalid id belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
-    Ok((caller, Entered { phone, code, request }))
+    Ok((caller, EnteredCode { phone, code, request }))
 }

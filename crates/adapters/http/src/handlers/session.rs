@@ -58,23 +58,23 @@ pub(super) fn opens_session(operation: Operation) -> Operation {
 }
 
 pub(crate) async fn validate(call: ApiCall) -> Answer {
-    let (sought, token) = call.access(RequestScope::Validate).await?;
-    let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;
+    let (caller, token) = call.access(RequestScope::Validate).await?;
+    let session = call.use_cases()?.validate_session.validate(&caller, &token).await?;
     ok(LiveSession::from(&session))
 }
 
 pub(crate) async fn refresh(call: ApiCall) -> Answer {
-    let (sought, token, key) = call.renewal().await?;
+    let (caller, token, key) = call.renewal().await?;
     let sessions = Arc::clone(&call.use_cases()?.refresh_session);
-    let refreshed = async move { sessions.refresh(sought, token.as_str(), key.as_ref()).await };
+    let refreshed = async move { sessions.refresh(caller, token.as_str(), key.as_ref()).await };
     let pair = call.api.tasks.finish(refreshed).await?;
     ok(Tokens::from(&pair))
 }
 
 pub(crate) async fn logout(call: ApiCall) -> Answer {
-    let (sought, token) = call.access(RequestScope::General).await?;
+    let (caller, token) = call.access(RequestScope::General).await?;
     let sessions = Arc::clone(&call.use_cases()?.logout);
-    let revoked = async move { sessions.logout(&sought, &token).await };
+    let revoked = async move { sessions.logout(&caller, &token).await };
     call.api.tasks.finish(revoked).await?;
     ok(EndedSession { revoked: true })
 }

@@ -1,7 +1,7 @@
 use crate::body::{Allowed, Body};
+use crate::body_places::BodyOwner;
 use crate::call::{Answer, ApiCall};
 use crate::error::{ApiError, ErrorCode};
-use crate::rooms::Whose;
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use dwar_otp::{WebhookCall, WebhookHead};
@@ -14,7 +14,8 @@ pub(crate) async fn receive(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let admitted = call.use_cases()?.receive_webhook.admit(&provider, &head)?;
     let name = provider.to_string();
-    let whose = if admitted.proven { Whose::Provider(name) } else { Whose::StrangersAt(name) };
+    let whose =
+        if admitted.proven { BodyOwner::Provider(name) } else { BodyOwner::StrangersAt(name) };
     let longest = admitted.longest_body;
     let allowed = Allowed { longest, within: Duration::MAX, whose: Some(&whose) };
     let body = call.raw_body(allowed).await?;

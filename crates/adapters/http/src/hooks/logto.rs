@@ -52,7 +52,7 @@ impl HookFormat for Logto {
 
     /// Long enough for intermediaries that repeat a call. Logto's test message always has the same
     /// code, and a person who tests again a minute later expects another message.
-    fn repeats_for(&self) -> Duration {
+    fn repeat_window(&self) -> Duration {
         Duration::from_secs(60)
     }
 

@@ -69,7 +69,7 @@ impl HookFormat for Supabase {
 
     /// As long as a signature is valid: from five minutes before its timestamp to five minutes
     /// after.
-    fn repeats_for(&self) -> Duration {
+    fn repeat_window(&self) -> Duration {
         TOLERANCE * 2
     }
 

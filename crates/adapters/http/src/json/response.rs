@@ -81,7 +81,7 @@ impl<'a> From<&'a Otp> for CodeStatus<'a> {
         Self {
             otp_id: Text(otp.id),
             status: otp.delivery.status.as_str(),
-            channel: channel(otp.world.mode, otp.delivery.channel()),
+            channel: channel(otp.project_mode.mode, otp.delivery.channel()),
             created_at: instant(otp.created_at),
             expires_at: instant(otp.expires_at),
             attempts: otp.delivery.attempts.iter().map(Into::into).collect(),
@@ -238,16 +238,16 @@ pub(crate) struct Introspection {
 }
 
 impl From<&IntrospectedToken> for Introspection {
-    fn from(IntrospectedToken { session, world, issuer }: &IntrospectedToken) -> Self {
+    fn from(IntrospectedToken { session, project_mode, issuer }: &IntrospectedToken) -> Self {
         Self {
             active: true,
             sub: Some(Text(session.identity)),
-            client_id: Some(Text(world.project)),
+            client_id: Some(Text(project_mode.project)),
             sid: Some(Text(session.session)),
             iat: Some(session.issued_at.timestamp()),
             exp: Some(session.expires_at.timestamp()),
             iss: Some(issuer.clone()),
-            aud: Some(Text(world.project)),
+            aud: Some(Text(project_mode.project)),
             token_type: Some("Bearer"),
         }
     }

@@ -15,7 +15,7 @@ fn enabled() -> TestApp {
         let phone = "9876543210".parse().unwrap();
         let identity = Identity {
             id: ports.fixtures.id(),
-            world: project.in_mode(KeyMode::Live),
+            project_mode: project.in_mode(KeyMode::Live),
             phone: dwar_kernel::Vault::seal_phone(&ClearVault, project, &phone),
             created_at: START,
             last_verified_at: START + minutes(5),

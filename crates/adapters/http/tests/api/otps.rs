@@ -3,7 +3,7 @@ use crate::support::{Reply, TestApp};
 use actix_web::http::Method;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_login::{Prepared, Redeemed};
-use dwar_otp::{Allowance, Outcome, Reason, Verdict};
+use dwar_otp::{Allowance, GuessVerdict, Outcome, Reason};
 use dwar_ratelimit::{Admission, SendAdmission, SendBound, SendLog};
 use dwar_testkit::{minutes, seconds};
 use dwar_wallet::HoldOutcome;
@@ -164,7 +164,7 @@ async fn a_malformed_idempotency_key_is_an_invalid_request() {
     assert_eq!(app.send(twice).await.code(), "INVALID_REQUEST");
 }
 
-fn judging(verdict: Verdict) -> TestApp {
+fn judging(verdict: GuessVerdict) -> TestApp {
     TestApp::with(|ports| {
         ports.logins.expect_redeem().returning(move |redemption, _| {
             Ok(Redeemed::of(verdict, redemption.session().map(|it| it.identity)))
@@ -179,7 +179,7 @@ const fn left(remaining: u32) -> Allowance {
 
 #[actix_web::test]
 async fn verify_answers_as_decided() {
-    let reply = judging(Verdict::Accepted(left(4))).post(VERIFY, GUESS).await;
+    let reply = judging(GuessVerdict::Accepted(left(4))).post(VERIFY, GUESS).await;
     assert_snapshot!(reply.text(), @r#"
         200
         cache-control: no-store
@@ -196,11 +196,11 @@ async fn verify_answers_as_decided() {
 
 #[actix_web::test]
 async fn verify_refuses_as_specified() {
-    let wrong = judging(Verdict::Wrong(left(3))).post(VERIFY, GUESS).await;
+    let wrong = judging(GuessVerdict::Wrong(left(3))).post(VERIFY, GUESS).await;
     assert_eq!((wrong.status, wrong.code().as_str()), (400, "INVALID_OTP"));
     assert_eq!(wrong.header("ratelimit-remaining"), Some("3"));
     assert_eq!(wrong.header("retry-after"), None);
-    let locked = judging(Verdict::Locked(left(0))).post(VERIFY, GUESS).await;
+    let locked = judging(GuessVerdict::Locked(left(0))).post(VERIFY, GUESS).await;
     assert_snapshot!(locked.text(), @r#"
         429
         cache-control: no-store
@@ -214,7 +214,7 @@ async fn verify_refuses_as_specified() {
 
         {"error":"Too many incorrect attempts; request a new code.","code":"VERIFY_RATE_LIMITED","request_id":"request-1"}
         "#);
-    let absent = judging(Verdict::NotFound).post(VERIFY, GUESS).await;
+    let absent = judging(GuessVerdict::NotFound).post(VERIFY, GUESS).await;
     assert_eq!((absent.status, absent.code().as_str()), (400, "OTP_NOT_FOUND"));
     assert_eq!(absent.header("ratelimit-limit"), None);
 }

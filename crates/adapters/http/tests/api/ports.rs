@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_app::{Limits, ModeLimits, Outside, Parts, Policies, Routes, Stores, UseCases};
+use dwar_app::{ExternalPorts, Limits, ModeLimits, Parts, Policies, Routes, Stores, UseCases};
 use dwar_event::MockWebhookSender;
 use dwar_http::{Api, Readiness, Settings};
 use dwar_identity::MockIdentityStore;
@@ -15,7 +15,7 @@ use dwar_ratelimit::{
     Admission, Quota, RequestKey, RequestLimiter, RequestScope, SendLog, SendQuota, Window,
 };
 use dwar_session::{
-    AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
+    AccessToken, KeyAndSession, MockSessionStore, MockTokenSigner, PresentedToken, Session,
 };
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, PlainFormat, START, minutes, parts};
 use dwar_wallet::HoldOutcome;
@@ -104,10 +104,10 @@ impl Ports {
         let read = move |token| PresentedToken::unchecked(token, named);
         self.signer.expect_read().returning(read);
         let session = self.session.take();
-        self.sessions.expect_seek().returning(move |digest, named| {
-            let found = |caller: Caller| Sought {
+        self.sessions.expect_find_key_and_session().returning(move |digest, named| {
+            let found = |caller: Caller| KeyAndSession {
                 key: caller.key,
-                world: caller.world(),
+                project_mode: caller.project_mode(),
                 own_profile: None,
                 session: session.clone().filter(|known| named == Some(known.id)),
             };
@@ -152,7 +152,7 @@ impl Ports {
         let route = self.fixtures.route();
         let gateway: Arc<dyn Gateway> = Arc::new(self.gateway);
         let gateways = route.hops.iter().map(|hop| (hop.provider.clone(), Arc::clone(&gateway)));
-        let outside = Outside {
+        let outside = ExternalPorts {
             requests: self.windows,
             routes: Routes {
                 live: route.clone(),

@@ -146,7 +146,7 @@ async fn key_limit_and_outage_come_before_the_token() {
     assert_eq!(limited.post(INTROSPECT, "").await.code(), "RATE_LIMITED");
     let down = TestApp::with(|ports| {
         let down = || StoreError::Unavailable("down".to_owned());
-        ports.sessions.expect_seek().returning(move |_, _| Err(down()));
+        ports.sessions.expect_find_key_and_session().returning(move |_, _| Err(down()));
     });
     for reply in [down.get(FORWARD_AUTH).await, down.post(INTROSPECT, "token=good").await] {
         assert_eq!((reply.status, reply.code().as_str()), (503, "SERVICE_UNAVAILABLE"));

@@ -13,7 +13,7 @@ fn with_a_message() -> TestApp {
         let message = Message {
             otp: ports.fixtures.id(),
             attempt: ports.fixtures.id(),
-            world: ports.project.id.in_mode(KeyMode::Test),
+            project_mode: ports.project.id.in_mode(KeyMode::Test),
             channel: Channel::Whatsapp,
             phone_index: dwar_kernel::BlindIndex([0; 32]),
             phone,

@@ -11,8 +11,8 @@ fn open(known: bool) -> (TestApp, String) {
     let mut refresh = String::new();
     let app = TestApp::with(|ports| {
         let session = session(&ports.fixtures, ports.project.id);
-        let Session { world, id, .. } = session;
-        let id = RefreshTokenId { world, session: id, generation: 0 };
+        let Session { project_mode, id, .. } = session;
+        let id = RefreshTokenId { project_mode, session: id, generation: 0 };
         let fixtures = &ports.fixtures;
         let token = RefreshToken::generate(id, &fixtures.vault, &fixtures.entropy);
         refresh = format!(r#"{{"refresh_token":"{}"}}"#, token.expose());

@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub(crate) struct Reply<T> {
-    sender: oneshot::Sender<Told<T>>,
+    sender: oneshot::Sender<Answers<T>>,
     thread: ThreadId,
 }
 
-pub(crate) struct Pending<T>(oneshot::Receiver<Told<T>>);
+pub(crate) struct Pending<T>(oneshot::Receiver<Answers<T>>);
 
 /// Makes the two ends of an answer to a task on this thread.
 pub(crate) fn reply<T>() -> (Reply<T>, Pending<T>) {
@@ -26,7 +26,7 @@ impl<T> Reply<T> {
         self.sender.is_closed()
     }
 
-    fn send(self, told: Told<T>) {
+    fn send(self, told: Answers<T>) {
         // The caller may have stopped waiting.
         let _ = self.sender.send(told);
     }
@@ -50,24 +50,24 @@ impl<T> Pending<T> {
 ///
 /// Each thread is woken once and distributes its own answers. Waking a thread is a system call, and
 /// on the same processor the woken thread may run before the one that still has answers to send.
-struct Told<T> {
+struct Answers<T> {
     answer: Result<T, StoreError>,
-    others: Others<T>,
+    others: OtherAnswers<T>,
 }
 
-impl<T> Told<T> {
+impl<T> Answers<T> {
     fn alone(answer: Result<T, StoreError>) -> Self {
-        Self { answer, others: Others(Vec::new()) }
+        Self { answer, others: OtherAnswers(Vec::new()) }
     }
 }
 
 /// Answers that are sent when this is dropped, so also if nobody takes the answer they came with.
-struct Others<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
+struct OtherAnswers<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
 
-impl<T> Drop for Others<T> {
+impl<T> Drop for OtherAnswers<T> {
     fn drop(&mut self) {
         for (reply, answer) in self.0.drain(..) {
-            reply.send(Told::alone(answer));
+            reply.send(Answers::alone(answer));
         }
     }
 }
@@ -87,11 +87,11 @@ pub(crate) fn tell<T>(
 }
 
 fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
-    let mut threads: Vec<(Reply<T>, Told<T>)> = Vec::new();
+    let mut threads: Vec<(Reply<T>, Answers<T>)> = Vec::new();
     for (reply, answer) in answers {
         match threads.iter_mut().find(|(first, _)| first.thread == reply.thread) {
             Some((_, told)) => told.others.0.push((reply, answer)),
-            None => threads.push((reply, Told::alone(answer))),
+            None => threads.push((reply, Answers::alone(answer))),
         }
     }
     for (first, told) in threads {

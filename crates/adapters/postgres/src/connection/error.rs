@@ -157,7 +157,7 @@ const SHORT: [&str; 6] = [
     "temporary file size exceeds",
 ];
 
-/// A disk is full (SQLSTATE 53100), reported in English; see [`crate::connection::room::Room`] for
+/// A disk is full (SQLSTATE 53100), reported in English; see [`crate::connection::disk_space::Room`] for
 /// other languages.
 fn is_full(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(_, message)| {

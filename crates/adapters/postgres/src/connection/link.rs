@@ -27,7 +27,7 @@ pub(crate) fn speak_english(conn: &mut PgConnection) {
     let _ = conn.batch_execute(SPEAK_ENGLISH);
 }
 
-pub(crate) type Links = r2d2::Pool<Manager>;
+pub(crate) type Links = r2d2::Pool<LinkManager>;
 
 /// Number of times that a server turned out to be read-only. A connection that was opened in an
 /// earlier epoch may lead to that server, and no pool of the process uses it any more: its keys and
@@ -84,13 +84,13 @@ impl Link {
 /// Asking the server before every use would double the round trips of a read. So only connections
 /// that were idle for a while, or are older than the last one that broke, are tested: after a
 /// restart of the server all of them are dead.
-pub(crate) struct Manager {
+pub(crate) struct LinkManager {
     url: String,
     epochs: Arc<Epoch>,
     last_break: Mutex<Option<Instant>>,
 }
 
-impl Manager {
+impl LinkManager {
     pub(crate) const fn new(url: String, epochs: Arc<Epoch>) -> Self {
         Self { url, epochs, last_break: Mutex::new(None) }
     }
@@ -106,7 +106,7 @@ impl Manager {
     }
 }
 
-impl ManageConnection for Manager {
+impl ManageConnection for LinkManager {
     type Connection = Link;
     type Error = LinkError;
 

@@ -1,10 +1,10 @@
 //! Look-ups at the start of every request. One statement answers those of many requests.
 
 use crate::connection::answers::{self, Reply, tell};
+use crate::connection::disk_space::DiskSpace;
 use crate::connection::error::{Failure, unavailable};
-use crate::connection::link::{Links, Manager};
+use crate::connection::link::{LinkManager, Links};
 use crate::connection::pool::{self, Deadline};
-use crate::connection::room::Room;
 use crate::connection::settings::{LOOK_UPS, SYSTEM, Settings};
 use diesel::PgConnection;
 use dwar_kernel::StoreError;
@@ -88,8 +88,8 @@ impl<Q: Question> LookUps<Q> {
     /// including this one.
     pub(crate) fn start(
         settings: &Settings,
-        manager: Manager,
-        room: &Arc<Room>,
+        manager: LinkManager,
+        room: &Arc<DiskSpace>,
         instances: Arc<AtomicU32>,
     ) -> Self {
         let queue = Queue::default();
@@ -97,7 +97,7 @@ impl<Q: Question> LookUps<Q> {
         let shared = Arc::new(shared);
         let links = pool::links(LOOK_UPS, settings, manager);
         for _ in 0..LOOK_UPS {
-            let asker = Asker {
+            let asker = LookUpWorker {
                 shared: Arc::clone(&shared),
                 links: links.clone(),
                 room: Arc::clone(room),
@@ -153,7 +153,7 @@ impl<Q: Question> Shared<Q> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, look_up: LookUp<Q>) -> Result<Option<Nudge<'_, Q>>, StoreError> {
+    fn push(&self, look_up: LookUp<Q>) -> Result<Option<WakeGuard<'_, Q>>, StoreError> {
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING {
             // While no connection gets an answer, waiting look-ups leave the queue only when their
@@ -171,7 +171,7 @@ impl<Q: Question> Shared<Q> {
         if is_first {
             queue.nudged = here;
         }
-        Ok(is_first.then(|| Nudge(self)))
+        Ok(is_first.then(|| WakeGuard(self)))
     }
 
     fn gathering(&self) -> Duration {
@@ -185,15 +185,15 @@ impl<Q: Question> Shared<Q> {
         loop {
             let now = Instant::now();
             queue = match queue.next_turn(now, self.gathering()) {
-                Turn::Now(wanted) => return Some(wanted),
-                Turn::Never => return None,
-                Turn::WhenAsked => {
+                NextStep::Now(wanted) => return Some(wanted),
+                NextStep::Never => return None,
+                NextStep::WhenAsked => {
                     queue.idle += 1;
                     let mut queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
                     queue.idle -= 1;
                     queue
                 }
-                Turn::In(pause) => {
+                NextStep::In(pause) => {
                     let waited = self.work.wait_timeout(queue, pause);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -206,16 +206,16 @@ impl<Q: Question> Shared<Q> {
 ///
 /// The holder first lets the other tasks of its thread run. Their look-ups then join the same
 /// statement, and this thread is not preempted after each of them.
-struct Nudge<'shared, Q: Question>(&'shared Shared<Q>);
+struct WakeGuard<'shared, Q: Question>(&'shared Shared<Q>);
 
-impl<Q: Question> Drop for Nudge<'_, Q> {
+impl<Q: Question> Drop for WakeGuard<'_, Q> {
     fn drop(&mut self) {
         self.0.queue().nudged = None;
         self.0.work.notify_one();
     }
 }
 
-enum Turn<Q: Question> {
+enum NextStep<Q: Question> {
     Now(Vec<LookUp<Q>>),
     In(Duration),
     WhenAsked,
@@ -242,13 +242,13 @@ impl<Q: Question> Queue<Q> {
         self.load.left += (before - self.waiting.len()) as u64;
     }
 
-    fn next_turn(&mut self, now: Instant, gathering: Duration) -> Turn<Q> {
+    fn next_turn(&mut self, now: Instant, gathering: Duration) -> NextStep<Q> {
         while self.waiting.front().is_some_and(|look_up| look_up.reply.is_closed()) {
             self.waiting.pop_front();
             self.load.left += 1;
         }
         let Some(first) = self.waiting.front() else {
-            return if self.closed { Turn::Never } else { Turn::WhenAsked };
+            return if self.closed { NextStep::Never } else { NextStep::WhenAsked };
         };
         let waited = now.saturating_duration_since(first.at);
         let pause = match (self.under_way, self.waiting.len()) {
@@ -257,7 +257,7 @@ impl<Q: Question> Queue<Q> {
             _ => HEAD_START,
         };
         if waited < pause {
-            return Turn::In(pause - waited);
+            return NextStep::In(pause - waited);
         }
         self.under_way += 1;
         let count = self.waiting.len().min(JOINED);
@@ -265,19 +265,19 @@ impl<Q: Question> Queue<Q> {
         for look_up in &taken {
             self.load.waited.record(now.saturating_duration_since(look_up.at));
         }
-        Turn::Now(taken)
+        NextStep::Now(taken)
     }
 }
 
-struct Asker<Q: Question> {
+struct LookUpWorker<Q: Question> {
     shared: Arc<Shared<Q>>,
     links: Links,
-    room: Arc<Room>,
+    room: Arc<DiskSpace>,
     acquire_timeout: Duration,
     call_timeout: Duration,
 }
 
-impl<Q: Question> Asker<Q> {
+impl<Q: Question> LookUpWorker<Q> {
     fn serve(&self) {
         while let Some(wanted) = self.shared.take() {
             let began = Instant::now();
@@ -317,7 +317,12 @@ mod tests {
         }
     }
 
-    fn turn(waiting: u32, waited: Duration, under_way: u32, gathering: Duration) -> Turn<Anything> {
+    fn turn(
+        waiting: u32,
+        waited: Duration,
+        under_way: u32,
+        gathering: Duration,
+    ) -> NextStep<Anything> {
         let (at, now) = (Instant::now(), Instant::now() + waited);
         let (replies, answers): (Vec<_>, Vec<_>) = (0..waiting).map(|_| answers::reply()).unzip();
         let look_ups = replies.into_iter().map(|reply| LookUp { asked: Anything, at, reply });
@@ -327,9 +332,9 @@ mod tests {
         turn
     }
 
-    fn sent(turn: &Turn<Anything>) -> usize {
+    fn sent(turn: &NextStep<Anything>) -> usize {
         match turn {
-            Turn::Now(look_ups) => look_ups.len(),
+            NextStep::Now(look_ups) => look_ups.len(),
             _ => 0,
         }
     }
@@ -339,7 +344,7 @@ mod tests {
         let (little, long) = (GATHERING / 2, GATHERING * 2);
         assert_eq!(sent(&turn(2, Duration::ZERO, 0, Duration::ZERO)), 2, "one instance alone");
         assert!(
-            matches!(turn(2, little, 0, GATHERING), Turn::In(rest) if rest <= GATHERING - little)
+            matches!(turn(2, little, 0, GATHERING), NextStep::In(rest) if rest <= GATHERING - little)
         );
         assert_eq!(sent(&turn(2, long, 0, GATHERING)), 2);
         assert_eq!(sent(&turn(1, Duration::ZERO, 0, GATHERING)), 1, "nobody to wait for");
@@ -366,7 +371,7 @@ mod tests {
 
     #[test]
     fn the_other_connection_is_used_after_a_head_start() {
-        assert!(matches!(turn(1, HEAD_START / 2, 1, Duration::ZERO), Turn::In(_)));
+        assert!(matches!(turn(1, HEAD_START / 2, 1, Duration::ZERO), NextStep::In(_)));
         assert_eq!(sent(&turn(1, HEAD_START * 2, 1, Duration::ZERO)), 1);
     }
 }

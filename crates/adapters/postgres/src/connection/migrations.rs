@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Bool};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
-use dwar_activity::installation::{Found, KeyHolder, NewKeys};
+use dwar_activity::installation::{KeyHolder, NewKeys, StoredKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{NewerSchema, names, pending_migrations};
@@ -60,7 +60,7 @@ impl PostgresStore {
     ///
     /// # Errors
     /// As [`PostgresStore::pending_migrations`].
-    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
+    pub async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
         self.apart(look_for_keys).await
     }
 
@@ -101,7 +101,7 @@ fn pending(url: &str) -> Result<Vec<String>, StoreError> {
 }
 
 /// Reads the record of the keys that the database belongs to.
-fn look_for_keys(url: &str) -> Result<Found, StoreError> {
+fn look_for_keys(url: &str) -> Result<StoredKeys, StoreError> {
     let mut conn = alone(url)?;
     let lacking = names(&lacking(&mut conn)?);
     Ok(key_checks::look(&mut conn, &lacking)?)

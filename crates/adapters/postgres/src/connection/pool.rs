@@ -1,6 +1,6 @@
+use crate::connection::disk_space::DiskSpace;
 use crate::connection::error::{Failure, no_answer_in_time, too_late, unavailable, unreachable};
-use crate::connection::link::{Links, Manager};
-use crate::connection::room::Room;
+use crate::connection::link::{LinkManager, Links};
 use crate::connection::settings::{LOOK_UPS, SYSTEM, Settings};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -40,12 +40,12 @@ pub(crate) struct Pool {
     flow: Flow,
     acquire_timeout: Duration,
     call_timeout: Duration,
-    room: Arc<Room>,
+    room: Arc<DiskSpace>,
 }
 
 impl Pool {
     /// Makes a pool that connects on demand: the server need not be up yet.
-    pub(crate) fn new(settings: &Settings, manager: Manager) -> Self {
+    pub(crate) fn new(settings: &Settings, manager: LinkManager) -> Self {
         let size = settings.pool_size.saturating_sub(2 * LOOK_UPS).max(1);
         let links = links(size, settings, manager);
         let permits = usize::try_from(size).unwrap_or(usize::MAX);
@@ -55,7 +55,7 @@ impl Pool {
             flow: None,
             acquire_timeout: settings.acquire_timeout,
             call_timeout: settings.call_timeout,
-            room: Arc::new(Room::new()),
+            room: Arc::new(DiskSpace::new()),
         }
     }
 
@@ -70,7 +70,7 @@ impl Pool {
         (self.queue.load(), used(&self.links))
     }
 
-    pub(crate) const fn doubts(&self) -> &Arc<Room> {
+    pub(crate) const fn doubts(&self) -> &Arc<DiskSpace> {
         &self.room
     }
 
@@ -199,7 +199,7 @@ impl Deadline {
     }
 }
 
-pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
+pub(crate) fn links(size: u32, settings: &Settings, manager: LinkManager) -> Links {
     // While the server is down, half of this is also the longest pause between two attempts to
     // connect.
     let patience = settings.acquire_timeout.max(Duration::from_millis(100));
@@ -222,7 +222,7 @@ pub(crate) fn used(links: &Links) -> PoolLoad {
 /// harmless.
 pub(crate) fn repeat<T, W>(
     links: &Links,
-    room: &Room,
+    room: &DiskSpace,
     acquire_timeout: Duration,
     deadline: Deadline,
     mut work: W,

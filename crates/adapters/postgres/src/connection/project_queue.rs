@@ -18,7 +18,7 @@ const JOINED: usize = 128;
 const WAITING: usize = 4096;
 
 /// A step that can be joined with other steps of its project.
-pub(crate) trait Joined: Sized + Send + Sync + 'static {
+pub(crate) trait BatchedStep: Sized + Send + Sync + 'static {
     const NAME: &'static str;
 
     type Done: Send + 'static;
@@ -43,32 +43,32 @@ pub(crate) trait Joined: Sized + Send + Sync + 'static {
 /// Each project has one running statement per instance. Steps that arrive meanwhile form the next
 /// one. Many steps cost little more than one, and steps that need the same row do not occupy
 /// connections while they wait (docs/adr/0045-steps-of-one-project-are-joined.md).
-pub(crate) struct ProjectQueue<S: Joined> {
+pub(crate) struct ProjectQueue<S: BatchedStep> {
     pool: Pool,
     lines: Arc<Mutex<Lines<S>>>,
     patience: Duration,
 }
 
-struct Lines<S: Joined> {
+struct Lines<S: BatchedStep> {
     /// Contains a project while a worker handles its steps.
     waiting: HashMap<ProjectId, VecDeque<Waiting<S>>>,
     load: QueueLoad,
 }
 
-struct Waiting<S: Joined> {
+struct Waiting<S: BatchedStep> {
     step: S,
     reply: Reply<S::Done>,
     since: Instant,
 }
 
-impl<S: Joined> Clone for ProjectQueue<S> {
+impl<S: BatchedStep> Clone for ProjectQueue<S> {
     fn clone(&self) -> Self {
         let (pool, lines) = (self.pool.clone(), Arc::clone(&self.lines));
         Self { pool, lines, patience: self.patience }
     }
 }
 
-impl<S: Joined> ProjectQueue<S> {
+impl<S: BatchedStep> ProjectQueue<S> {
     /// Makes a queue in which no step waits longer than `patience`.
     pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
         let lines = Lines { waiting: HashMap::new(), load: QueueLoad::default() };
@@ -145,13 +145,13 @@ impl<S: Joined> ProjectQueue<S> {
     }
 }
 
-struct Worker<S: Joined> {
+struct Worker<S: BatchedStep> {
     queue: ProjectQueue<S>,
     project: ProjectId,
     is_over: bool,
 }
 
-impl<S: Joined> Worker<S> {
+impl<S: BatchedStep> Worker<S> {
     async fn work(mut self) {
         let mut worked = None;
         while let Some(next) = self.queue.take(self.project, worked) {
@@ -171,7 +171,7 @@ impl<S: Joined> Worker<S> {
 }
 
 /// Callers that wait for a lost worker get an error.
-impl<S: Joined> Drop for Worker<S> {
+impl<S: BatchedStep> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {
             self.queue.lines().waiting.remove(&self.project);

@@ -31,9 +31,9 @@ pub(crate) struct Statement<G> {
     sql: Vec<&'static str>,
 }
 
-pub(crate) struct Nothing;
+pub(crate) struct NoBinds;
 
-pub(crate) struct And<G, V> {
+pub(crate) struct Bind<G, V> {
     before: G,
     name: &'static str,
     value: V,
@@ -51,10 +51,10 @@ pub(crate) fn each<'all, R, T>(rows: &'all [R], column: impl Fn(&'all R) -> T) -
     rows.iter().map(column).collect()
 }
 
-impl Statement<Nothing> {
+impl Statement<NoBinds> {
     /// The text after `given`: further `, name AS (…)`, then the main query.
     pub(crate) fn new(sql: &'static str) -> Self {
-        Self { given: Nothing, sql: vec![sql] }
+        Self { given: NoBinds, sql: vec![sql] }
     }
 }
 
@@ -70,17 +70,17 @@ impl<G> Statement<G> {
         self,
         name: &'static str,
         value: V,
-    ) -> Statement<And<G, V::Expression>>
+    ) -> Statement<Bind<G, V::Expression>>
     where
         V: AsExpression<ST>,
         ST: SqlType + TypedExpressionType,
     {
-        let given = And { before: self.given, name, value: value.as_expression() };
+        let given = Bind { before: self.given, name, value: value.as_expression() };
         Statement { given, sql: self.sql }
     }
 
     /// Adds a parameter with the name and type of a column; see [`given!`].
-    pub(crate) fn column<C, V>(self, _: C, value: V) -> Statement<And<G, V::Expression>>
+    pub(crate) fn column<C, V>(self, _: C, value: V) -> Statement<Bind<G, V::Expression>>
     where
         C: Column,
         C::SqlType: SqlType,
@@ -90,17 +90,17 @@ impl<G> Statement<G> {
     }
 }
 
-impl QueryFragment<Pg> for Nothing {
+impl QueryFragment<Pg> for NoBinds {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql("WITH given AS (SELECT");
         Ok(())
     }
 }
 
-impl<G: QueryFragment<Pg>, V: QueryFragment<Pg>> QueryFragment<Pg> for And<G, V> {
+impl<G: QueryFragment<Pg>, V: QueryFragment<Pg>> QueryFragment<Pg> for Bind<G, V> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         self.before.walk_ast(out.reborrow())?;
-        let is_first = size_of::<G>() == size_of::<Nothing>();
+        let is_first = size_of::<G>() == size_of::<NoBinds>();
         out.push_sql(if is_first { " " } else { ", " });
         self.value.walk_ast(out.reborrow())?;
         out.push_sql(" AS ");

@@ -23,7 +23,7 @@ fn drop_oldest(table: &str, age: &str) -> String {
     )
 }
 
-pub(crate) struct Turn {
+pub(crate) struct SweepTurn {
     /// Number of rows that the turn examined; fewer than a batch means that it was the last turn.
     pub(crate) taken: usize,
     pub(crate) gone: usize,
@@ -39,7 +39,7 @@ impl PostgresStore {
             let work = work.clone();
             self.pool.run("sweep.in_batches", move |conn| {
                 let gone = work(conn)?;
-                Ok(Turn { taken: gone, gone })
+                Ok(SweepTurn { taken: gone, gone })
             })
         })
         .await
@@ -75,7 +75,7 @@ impl PostgresStore {
     /// Repeats a transaction that examines at most [`SWEEP_BATCH`] rows until it finds fewer.
     pub(crate) async fn in_turns<W>(&self, name: &'static str, work: W) -> Result<u64, StoreError>
     where
-        W: Fn(&mut PgConnection) -> Result<Turn, Failure> + Clone + Send + 'static,
+        W: Fn(&mut PgConnection) -> Result<SweepTurn, Failure> + Clone + Send + 'static,
     {
         drain(|| self.pool.transaction(name, work.clone())).await
     }
@@ -85,13 +85,13 @@ impl PostgresStore {
 /// other work.
 async fn drain<T>(turn: impl Fn() -> T) -> Result<u64, StoreError>
 where
-    T: Future<Output = Result<Turn, StoreError>>,
+    T: Future<Output = Result<SweepTurn, StoreError>>,
 {
     let full = usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX);
     let (start, mut dropped) = (Instant::now(), 0);
     loop {
         let begun = Instant::now();
-        let Turn { taken, gone } = turn().await?;
+        let SweepTurn { taken, gone } = turn().await?;
         dropped += u64::try_from(gone).unwrap_or(u64::MAX);
         if taken < full {
             return Ok(dropped);

@@ -135,7 +135,7 @@ impl FromStr for PostgresUrl {
         decoded(name)?;
         let places: Vec<(&str, &str)> =
             places.split(',').map(place_of).collect::<Result<_, _>>()?;
-        let options = Options::read(query)?;
+        let options = UrlOptions::read(query)?;
         let (hosts, ports): (Vec<&str>, Vec<&str>) = places.into_iter().unzip();
         let mut hosts = match options.last("host") {
             Some(hosts) => hosts.split(',').map(str::to_owned).collect(),
@@ -184,9 +184,9 @@ fn judge_ports(ports: &[&str], hosts: usize) -> Result<(), InvalidUrl> {
     if ports.iter().all(right) { Ok(()) } else { Err(PORT) }
 }
 
-struct Options(Vec<(String, Zeroizing<String>)>);
+struct UrlOptions(Vec<(String, Zeroizing<String>)>);
 
-impl Options {
+impl UrlOptions {
     fn read(query: &str) -> Result<Self, InvalidUrl> {
         let option = |pair: &str| {
             let (name, value) = pair.split_once('=').ok_or(OPTION)?;

@@ -1,7 +1,7 @@
 use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::statement::each;
-use crate::connection::sweep::Turn;
+use crate::connection::sweep::SweepTurn;
 use crate::event::told::{drop_told, lock_events};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text};
@@ -76,7 +76,7 @@ impl PostgresStore {
     {
         self.in_turns("call.drop_calls", move |conn| {
             let found = find(conn)?;
-            Ok(Turn { taken: found.len(), gone: drop_calls(conn, found)? })
+            Ok(SweepTurn { taken: found.len(), gone: drop_calls(conn, found)? })
         })
         .await
     }

@@ -3,7 +3,7 @@
 use crate::connection::error::Failure;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Integer};
-use dwar_event::{Dispatch, Endpoint, Event, Room};
+use dwar_event::{ClaimCapacity, Dispatch, Endpoint, Event};
 use dwar_kernel::Timestamp;
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, readable, stored_count};
@@ -42,7 +42,7 @@ pub(crate) fn claim(
     conn: &mut PgConnection,
     now: Timestamp,
     lease: Duration,
-    room: &Room,
+    room: &ClaimCapacity,
 ) -> Result<Vec<Dispatch>, Failure> {
     let waiting: Vec<WaitingRow> =
         diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(conn)?;

@@ -63,14 +63,14 @@ struct HeldBackRow {
 /// Reads the events after a position in a feed.
 pub(crate) fn slice(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     after: FeedPosition,
     limit: FeedLimit,
 ) -> Result<FeedSlice, Failure> {
     let rows: Vec<FeedRow> = Statement::new(SLICE)
         .then([PRIMARY_ALONE, ORDER])
-        .given::<Id, _>("project", Id::from(world.project))
-        .given::<Text, _>("world", world.mode.as_str())
+        .given::<Id, _>("project", Id::from(project_mode.project))
+        .given::<Text, _>("world", project_mode.mode.as_str())
         .given::<BigInt, _>("after_transaction", stored_place(after.transaction))
         .given::<BigInt, _>("after_number", stored_place(after.number))
         .given::<BigInt, _>("most", i64::from(limit.get()) + 1)
@@ -82,32 +82,32 @@ pub(crate) fn slice(
 /// still precede.
 pub(crate) fn newer(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     after: FeedPosition,
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
-    found(conn, NEWER, world, after, limit)
+    found(conn, NEWER, project_mode, after, limit)
 }
 
 pub(crate) fn oldest(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     until: FeedPosition,
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
-    found(conn, OLDEST, world, until, limit)
+    found(conn, OLDEST, project_mode, until, limit)
 }
 
 fn found(
     conn: &mut PgConnection,
     sql: &str,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     at: FeedPosition,
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
     diesel::sql_query(sql)
-        .bind::<Id, _>(Id::from(world.project))
-        .bind::<Text, _>(world.mode.as_str())
+        .bind::<Id, _>(Id::from(project_mode.project))
+        .bind::<Text, _>(project_mode.mode.as_str())
         .bind::<Text, _>(at.transaction.to_string())
         .bind::<BigInt, _>(stored_place(at.number))
         .bind::<BigInt, _>(limit)

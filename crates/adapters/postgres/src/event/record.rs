@@ -30,11 +30,11 @@ pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failu
 /// Removes a phone's number from events that are still to be delivered.
 pub(crate) fn forget_phone(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     phone: &[u8],
 ) -> QueryResult<usize> {
     // The same lock order as the removal of an endpoint.
-    let of_phone: Vec<String> = of_phone!(events of world, phone)
+    let of_phone: Vec<String> = of_phone!(events of project_mode, phone)
         .order(events::id)
         .select(events::id)
         .for_update()

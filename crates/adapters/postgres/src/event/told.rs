@@ -2,7 +2,7 @@
 
 use crate::PostgresStore;
 use crate::connection::error::Failure;
-use crate::connection::sweep::{SWEEP_BATCH, Turn};
+use crate::connection::sweep::{SWEEP_BATCH, SweepTurn};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_sql::Id;
@@ -11,7 +11,7 @@ use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 impl PostgresStore {
     /// Deletes the deliveries to endpoints that are switched off.
     pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
-        self.in_turns("event.drop_untold", drop_untold).await
+        self.in_turns("event.drop_untold", drop_undelivered).await
     }
 }
 
@@ -22,13 +22,13 @@ pub(crate) fn lock_events(conn: &mut PgConnection, ids: Vec<String>) -> QueryRes
 }
 
 /// Deletes one batch of deliveries to endpoints that are switched off.
-fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
+fn drop_undelivered(conn: &mut PgConnection) -> Result<SweepTurn, Failure> {
     let off = webhook_endpoints::table
         .filter(webhook_endpoints::disabled_at.is_not_null())
         .select(webhook_endpoints::id);
     let off: Vec<Id> = off.load(conn)?;
     if off.is_empty() {
-        return Ok(Turn { taken: 0, gone: 0 });
+        return Ok(SweepTurn { taken: 0, gone: 0 });
     }
     let untold: Vec<String> = event_deliveries::table
         .filter(event_deliveries::endpoint_id.eq_any(&off))
@@ -41,7 +41,7 @@ fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
         .filter(event_deliveries::endpoint_id.eq_any(&off));
     let gone = diesel::delete(gone).execute(conn)?;
     drop_told(conn, &locked)?;
-    Ok(Turn { taken: gone, gone })
+    Ok(SweepTurn { taken: gone, gone })
 }
 
 /// The events without a pending delivery and without a recorded call.

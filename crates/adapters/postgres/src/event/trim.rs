@@ -1,6 +1,6 @@
 use crate::PostgresStore;
-use crate::connection::sweep::Turn;
-use crate::ports::feed::{Trimmed, trim_some};
+use crate::connection::sweep::SweepTurn;
+use crate::ports::feed::{TrimTurn, trim_some};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use dwar_kernel::{ProjectMode, StoreError, Timestamp};
@@ -21,19 +21,19 @@ impl PostgresStore {
     /// Removes old events from one feed, one batch per transaction.
     pub(crate) async fn trim_feed(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         bound: u32,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
         self.in_turns("feed.trim", move |conn| {
             for sql in [FORGET, ADOPT] {
                 diesel::sql_query(sql)
-                    .bind::<Id, _>(Id::from(world.project))
-                    .bind::<Text, _>(world.mode.as_str())
+                    .bind::<Id, _>(Id::from(project_mode.project))
+                    .bind::<Text, _>(project_mode.mode.as_str())
                     .execute(conn)?;
             }
-            let Trimmed { taken, gone } = trim_some(conn, world, bound, before)?;
-            Ok(Turn { taken, gone })
+            let TrimTurn { taken, gone } = trim_some(conn, project_mode, bound, before)?;
+            Ok(SweepTurn { taken, gone })
         })
         .await
     }

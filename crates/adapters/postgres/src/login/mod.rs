@@ -14,8 +14,8 @@ use crate::send_log::{LogSnapshot, read_log};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, IdentityId, OtpId, ProjectId, SessionId, StoreError, Timestamp};
-use dwar_login::{Ending, LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport};
-use dwar_otp::{DeliveryStep, Otp, Reported, Verdict};
+use dwar_login::{LoginStore, MoneyOutcome, NewSend, Prepared, Redeemed, Redemption, SendReport};
+use dwar_otp::{DeliveryStep, GuessVerdict, Otp, ReportedRequest};
 use dwar_sql::schema::{otps, sessions};
 use dwar_sql::{EventRow, Id, Row};
 use dwar_wallet::HoldOutcome;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 #[async_trait]
 impl LoginStore for PostgresStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
-        let project = send.otp.world.project;
+        let project = send.otp.project_mode.project;
         let send = Arc::new(send);
         // Most phones have no record yet, so try that case first.
         let mut seen: Option<Arc<LogSnapshot>> = None;
@@ -62,7 +62,7 @@ impl LoginStore for PostgresStore {
 
     async fn report(
         &self,
-        request: Reported,
+        request: ReportedRequest,
         report: SendReport,
         now: Timestamp,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
@@ -92,7 +92,9 @@ impl LoginStore for PostgresStore {
                 let step = ReportStep::of(&found, (&otp, &concluded), version, entries, now);
                 written = Some((otp, concluded.step));
                 let done = match ending {
-                    Some(Ending::Refund) => self.refunded(project, id, step, entries[0], now).await,
+                    Some(MoneyOutcome::Refund) => {
+                        self.refunded(project, id, step, entries[0], now).await
+                    }
                     _ => self.shared.reports.done(project, step).await,
                 };
                 if done? {
@@ -106,12 +108,13 @@ impl LoginStore for PostgresStore {
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        let Redemption { world, phone, .. } = redemption;
-        let of_project = || self.of(world.project);
+        let Redemption { project_mode, phone, .. } = redemption;
+        let of_project = || self.of(project_mode.project);
         let mut written: Option<Written> = None;
         for _ in 0..TRIES {
-            let target =
-                of_project().read("login.redeem", move |conn| target(conn, (world, phone))).await?;
+            let target = of_project()
+                .read("login.redeem", move |conn| target(conn, (project_mode, phone)))
+                .await?;
             if let Some(written) = written.take() {
                 let seen =
                     target.as_ref().map(|target| (target.found.otp.id, target.found.version));
@@ -129,7 +132,7 @@ impl LoginStore for PostgresStore {
                 return Ok(Redeemed::of(verdict, None));
             }
             let (before, version) = (target.found.version, target.fresh);
-            let logs_in = matches!(verdict, Verdict::Accepted(_));
+            let logs_in = matches!(verdict, GuessVerdict::Accepted(_));
             let step = GuessStep {
                 before,
                 version,
@@ -139,7 +142,7 @@ impl LoginStore for PostgresStore {
                 event: event.as_ref().map(EventRow::from),
                 now,
             };
-            let outcome = self.shared.guesses.done(world.project, step).await?;
+            let outcome = self.shared.guesses.done(project_mode.project, step).await?;
             if let GuessOutcome::Written(home) = outcome {
                 return Ok(Redeemed::of(verdict, home));
             }
@@ -195,7 +198,7 @@ struct Written {
     otp: OtpId,
     before: Id,
     version: Id,
-    verdict: Verdict,
+    verdict: GuessVerdict,
     /// Id of the session to begin on a right guess, if the caller asks for one.
     session: Option<SessionId>,
     /// The connection was lost, so the write may or may not have been kept.
@@ -232,7 +235,7 @@ impl Written {
 
     fn answer(&self, conn: &mut PgConnection) -> Result<Redeemed, Failure> {
         let home: Option<Id> = match (self.verdict, self.session) {
-            (Verdict::Accepted(_), Some(session)) => {
+            (GuessVerdict::Accepted(_), Some(session)) => {
                 let begun = sessions::table.find(Id::from(session));
                 Some(begun.select(sessions::identity_id).get_result(conn)?)
             }

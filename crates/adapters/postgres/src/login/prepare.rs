@@ -1,7 +1,7 @@
 //! Begins sends. One statement handles any number of one project.
 
 use crate::connection::error::{Failure, unavailable};
-use crate::connection::project_queue::Joined;
+use crate::connection::project_queue::BatchedStep;
 use crate::connection::statement::{Statement, each};
 use crate::otp::row::placed;
 use crate::send_log::LogSnapshot;
@@ -81,7 +81,7 @@ const PREPARE: &str = concat!(
     " SELECT j.* FROM judged j ORDER BY j.place"
 );
 
-impl Joined for SendStep {
+impl BatchedStep for SendStep {
     const NAME: &'static str = "login.prepare";
     type Done = SendOutcome;
 

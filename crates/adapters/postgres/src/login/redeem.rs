@@ -2,7 +2,7 @@
 //! that a right guess begins.
 
 use crate::connection::error::Failure;
-use crate::connection::project_queue::Joined;
+use crate::connection::project_queue::BatchedStep;
 use crate::connection::statement::{Statement, each};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
@@ -126,7 +126,7 @@ struct Written {
     home: Option<Id>,
 }
 
-impl Joined for GuessStep {
+impl BatchedStep for GuessStep {
     const NAME: &'static str = "login.redeem";
     type Done = GuessOutcome;
 
@@ -154,7 +154,7 @@ fn write(steps: &[GuessStep], conn: &mut PgConnection) -> QueryResult<Vec<Writte
         .zip(steps)
         .filter_map(|(place, step)| {
             let budget = step.budget.as_ref()?;
-            Some((place, budget, BudgetRow::new(step.otp.world.project, budget)))
+            Some((place, budget, BudgetRow::new(step.otp.project_mode.project, budget)))
         })
         .collect();
     let logins: Vec<(i64, &Login)> =

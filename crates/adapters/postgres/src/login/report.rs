@@ -2,13 +2,13 @@
 //! statement handles any number of one project.
 
 use crate::connection::error::Failure;
-use crate::connection::project_queue::Joined;
+use crate::connection::project_queue::BatchedStep;
 use crate::connection::statement::{Done, Statement, each};
 use crate::otp::row::{Found, placed};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use dwar_kernel::{EntryId, Event, EventKind, KeyMode, ProjectId, Subject, Timestamp};
-use dwar_login::{Concluded, Ending};
+use dwar_login::{MoneyOutcome, ReportOutcome};
 use dwar_otp::{DeliveryAttempt, Otp, Reason};
 use dwar_sql::{At, EventRow, Id, sealed_bytes, stored_state};
 use dwar_wallet::{Paise, Settlement};
@@ -31,14 +31,14 @@ impl ReportStep {
     /// included, because it changes the wallet separately.
     pub(crate) fn of(
         found: &Found,
-        (otp, concluded): (&Otp, &Concluded),
+        (otp, concluded): (&Otp, &ReportOutcome),
         version: Id,
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Self {
         let settlement = match concluded.ending {
-            Some(Ending::Settle(settlement)) => Some(settlement),
-            Some(Ending::Refund) | None => None,
+            Some(MoneyOutcome::Settle(settlement)) => Some(settlement),
+            Some(MoneyOutcome::Refund) | None => None,
         };
         let event = concluded.event.as_ref().map(EventRow::from);
         let (before, otp, is_forgiven) = (found.version, otp.clone(), concluded.is_forgiven);
@@ -50,8 +50,8 @@ impl ReportStep {
     fn low(&self) -> Event {
         let (balance, threshold) = (Paise::ZERO, Paise::ZERO);
         let subject = Subject::Wallet { entry: self.entries[0], balance, threshold };
-        let world = self.otp.world.project.in_mode(KeyMode::Live);
-        Event { world, kind: EventKind::WalletLow, subject, at: self.now }
+        let project_mode = self.otp.project_mode.project.in_mode(KeyMode::Live);
+        Event { project_mode, kind: EventKind::WalletLow, subject, at: self.now }
     }
 }
 
@@ -157,7 +157,7 @@ const SETTLED: &str = "\
      FROM step s JOIN told t ON t.place = s.place WHERE (SELECT count(*) FROM moved) >= 0 \
      ORDER BY s.place";
 
-impl Joined for ReportStep {
+impl BatchedStep for ReportStep {
     const NAME: &'static str = "login.report";
     type Done = bool;
 

@@ -12,7 +12,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
 use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
-use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget, Reported};
+use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget, ReportedRequest};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{
     At, AttemptRow, BudgetRow, Id, OtpRow, Row, legible, maybe, of_phone, withdrawable,
@@ -34,15 +34,15 @@ pub(crate) const TRIES: u32 = 100;
 /// codes. This is a type of its own, because diesel prepares a query that contains `sql` anew each
 /// time.
 #[derive(Clone, Copy, QueryId, ValidGrouping)]
-struct InForce;
+struct ActiveCodes;
 
-impl Expression for InForce {
+impl Expression for ActiveCodes {
     type SqlType = Bool;
 }
 
-impl<Source> AppearsOnTable<Source> for InForce where otps::state: AppearsOnTable<Source> {}
+impl<Source> AppearsOnTable<Source> for ActiveCodes where otps::state: AppearsOnTable<Source> {}
 
-impl QueryFragment<Pg> for InForce {
+impl QueryFragment<Pg> for ActiveCodes {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql("otps.state IN ('active', 'locked')");
         Ok(())
@@ -53,15 +53,19 @@ impl QueryFragment<Pg> for InForce {
 impl OtpStore for PostgresStore {
     async fn forget_guesses(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.of(world.project)
+        self.of(project_mode.project)
             .write("otp.forget_guesses", move |conn| {
                 // A concurrent guess that has read the budget has to read it again.
-                let code = of_phone!(otps of world, phone.0.as_slice()).filter(InForce);
+                let code = of_phone!(otps of project_mode, phone.0.as_slice()).filter(ActiveCodes);
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
-                let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
+                let key = (
+                    Id::from(project_mode.project),
+                    project_mode.mode.as_str(),
+                    phone.0.as_slice(),
+                );
                 let row: Option<BudgetRow> = diesel::delete(guess_budgets::table.find(key))
                     .returning(BudgetRow::as_returning())
                     .get_result(conn)
@@ -71,10 +75,10 @@ impl OtpStore for PostgresStore {
             .await
     }
 
-    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
-        let project = world.project;
+    async fn find(&self, project_mode: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
+        let project = project_mode.project;
         let found = self.of(project).read("otp.find", move |conn| find(conn, project, otp)).await?;
-        Ok(found.map(|found| found.otp).filter(|otp| otp.world == world))
+        Ok(found.map(|found| found.otp).filter(|otp| otp.project_mode == project_mode))
     }
 
     async fn find_attempt(
@@ -94,7 +98,7 @@ impl OtpStore for PostgresStore {
             let Some((attempt, otp, project, mode)) = found else { return Ok(None) };
             let row = Row::new("otps", otp);
             Ok(Some(ReceiptTarget {
-                world: row.world(project, &mode)?,
+                project_mode: row.project_mode(project, &mode)?,
                 otp: row.id("id", otp)?,
                 attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
             }))
@@ -120,7 +124,7 @@ impl OtpStore for PostgresStore {
             diesel::update(otps::table.filter(otps::id.eq_any(&due)))
                 .set((otps::due_at.eq(At::from(now + lease)), otps::version.eq(gen_random_uuid())))
                 .execute(conn)?;
-            let rows: Vec<Stored> = with_attempts().filter(otps::id.eq_any(&due)).load(conn)?;
+            let rows: Vec<StoredOtp> = with_attempts().filter(otps::id.eq_any(&due)).load(conn)?;
             let mut by_request: HashMap<Id, Vec<_>> = HashMap::new();
             for row in rows {
                 by_request.entry(row.0.id).or_default().push(row);
@@ -171,18 +175,18 @@ pub(crate) struct Target {
 
 /// The request as the reporter read it. The last attempt has the id of the step that opened it,
 /// which is also the version until another step writes.
-pub(crate) fn as_seen(request: Reported) -> Option<Found> {
+pub(crate) fn as_seen(request: ReportedRequest) -> Option<Found> {
     match request {
-        Reported::Seen(otp) => {
+        ReportedRequest::Seen(otp) => {
             let version = otp.delivery.attempts.last()?.id.into();
             Some(Found { otp: *otp, version })
         }
-        Reported::Id(..) => None,
+        ReportedRequest::Id(..) => None,
     }
 }
 
-type Stored = (OtpRow, Id, Option<AttemptRow>);
-type Judged = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id);
+type StoredOtp = (OtpRow, Id, Option<AttemptRow>);
+type StoredGuess = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id);
 
 /// Reads requests in one statement, one row per attempt.
 #[diesel::dsl::auto_type(no_type_alias)]
@@ -198,7 +202,7 @@ pub(crate) fn find(
     project: ProjectId,
     otp: OtpId,
 ) -> Result<Option<Found>, Failure> {
-    let rows: Vec<Stored> = with_attempts()
+    let rows: Vec<StoredOtp> = with_attempts()
         .filter(otps::id.eq(Id::from(otp)))
         .filter(otps::project_id.eq(Id::from(project)))
         .load(conn)?;
@@ -209,16 +213,16 @@ pub(crate) fn find(
 /// statement.
 pub(crate) fn target(
     conn: &mut PgConnection,
-    (world, phone): (ProjectMode, BlindIndex),
+    (project_mode, phone): (ProjectMode, BlindIndex),
 ) -> Result<Option<Target>, Failure> {
     let counted = guess_budgets::project_id
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
         .and(guess_budgets::phone_index.eq(otps::phone_index));
-    let rows: Vec<Judged> = of_phone!(otps of world, phone.0.as_slice())
+    let rows: Vec<StoredGuess> = of_phone!(otps of project_mode, phone.0.as_slice())
         .left_join(otp_attempts::table)
         .left_join(guess_budgets::table.on(counted))
-        .filter(InForce)
+        .filter(ActiveCodes)
         .select((
             OtpRow::as_select(),
             otps::version,

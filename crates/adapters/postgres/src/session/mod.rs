@@ -1,12 +1,15 @@
 use crate::PostgresStore;
-use crate::caller::SoughtWith;
+use crate::caller::KeyAndSessionLookUp;
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
 use dwar_kernel::{Digest, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
-use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
+use dwar_session::{
+    KeyAndSession, PresentedRefreshToken, Rotation, RotationPolicy, Session, SessionStore,
+    Successor,
+};
 use dwar_sql::schema::sessions;
 use dwar_sql::{At, Id, SessionRow, in_world, read_one};
 
@@ -38,14 +41,14 @@ const TRIES: usize = 5;
 /// to the changed session.
 fn change<T>(
     conn: &mut PgConnection,
-    (world, id): (ProjectMode, SessionId),
+    (project_mode, id): (ProjectMode, SessionId),
     mut seen: Option<Session>,
     mut rule: impl FnMut(&mut Session) -> T,
 ) -> Result<Option<T>, Failure> {
     for _ in 0..TRIES {
         let before = match seen.take() {
             Some(seen) => seen,
-            None => match by_id(conn, world, id)? {
+            None => match by_id(conn, project_mode, id)? {
                 Some(known) => known,
                 None => return Ok(None),
             },
@@ -93,10 +96,10 @@ pub(crate) fn keep(
 
 fn by_id(
     conn: &mut PgConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of world, session);
+    let query = in_world!(sessions of project_mode, session);
     Ok(read_one!(SessionRow of query, conn))
 }
 
@@ -105,16 +108,16 @@ impl SessionStore for PostgresStore {
     async fn rotate(
         &self,
         seen: Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         next: Successor,
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
         // On a repetition after a lost answer, the rule recognises its own exchange by its
         // successor.
-        self.of(seen.world.project)
+        self.of(seen.project_mode.project)
             .write_one("session.rotate", move |conn| {
-                let key = (seen.world, seen.id);
+                let key = (seen.project_mode, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
                     session.rotate(&presented, next.clone(), policy, now)
                 })
@@ -122,12 +125,12 @@ impl SessionStore for PostgresStore {
             .await
     }
 
-    async fn seek(
+    async fn find_key_and_session(
         &self,
         key: Digest,
         session: Option<SessionId>,
-    ) -> Result<Option<Sought>, StoreError> {
-        self.shared.seekers.ask(SoughtWith { key, session }).await
+    ) -> Result<Option<KeyAndSession>, StoreError> {
+        self.shared.seekers.ask(KeyAndSessionLookUp { key, session }).await
     }
 
     async fn revoke(
@@ -138,10 +141,10 @@ impl SessionStore for PostgresStore {
     ) -> Result<bool, StoreError> {
         let mut repeated = false;
         let revoked = self
-            .of(seen.world.project)
+            .of(seen.project_mode.project)
             .write_one("session.revoke", move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
-                let key = (seen.world, seen.id);
+                let key = (seen.project_mode, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
                     // A session that ended at this instant was ended by this call, whose answer was
                     // lost.
@@ -163,17 +166,17 @@ impl PostgresStore {
     /// Ends a session of an identity; `false` if the identity has no such active session.
     pub(crate) async fn end_session(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut repeated = false;
         let ended = self
-            .of(world.project)
+            .of(project_mode.project)
             .write_one("session.end_one", move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
-                change(conn, (world, session), None, |session| {
+                change(conn, (project_mode, session), None, |session| {
                     // A session that ended at this instant was ended by this call, whose answer was
                     // lost.
                     let own = again && session.revoked_at == Some(now);

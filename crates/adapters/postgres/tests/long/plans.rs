@@ -4,10 +4,10 @@ use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use dwar_activity::{FiguresStore, Window};
-use dwar_event::{EventStore, Room};
+use dwar_activity::{FiguresStore, Interval};
+use dwar_event::{ClaimCapacity, EventStore};
 use dwar_kernel::{GuessPolicy, KeyMode, OtpId, ProjectId};
-use dwar_otp::{OtpHistory, OtpStore, Report, Reported};
+use dwar_otp::{OtpHistory, OtpStore, Report, ReportedRequest};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, minutes};
@@ -52,7 +52,7 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
              n, now() FROM generate_series({from}, {to}) n"
         )
     };
-    let window = Window { from: START, until: START + minutes(1) };
+    let window = Interval { from: START, until: START + minutes(1) };
     // The plan is made when only one credit exists.
     conn.batch_execute(&(entries("credit", 10, 10) + "; ANALYZE ledger_entries")).unwrap();
     how_costs_are_found(&mut conn);
@@ -146,7 +146,8 @@ async fn a_claim_of_events_reads_little_more_than_it_gives_out() {
         diesel::sql_query(query).get_result::<Read>(&mut conn).unwrap().read
     };
     let before = read();
-    let due = EventStore::claim_due(&store, START, minutes(1), Room::of(100)).await.unwrap();
+    let due =
+        EventStore::claim_due(&store, START, minutes(1), ClaimCapacity::of(100)).await.unwrap();
     assert_eq!(due.len(), DUE as usize);
     let again = Some(START + minutes(5));
     let calls = due.iter().map(|due| make.failed_call(endpoint.id, &due.event.id(), again));
@@ -243,9 +244,9 @@ async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
         diesel::sql_query(query).get_result(&mut conn).unwrap()
     };
     let before = walked();
-    let world = own.in_mode(KeyMode::Test);
-    assert_eq!(store.newest(world, false, None, 50).await.unwrap().len(), 9);
-    assert!(store.newest(world, true, None, 50).await.unwrap().is_empty());
+    let project_mode = own.in_mode(KeyMode::Test);
+    assert_eq!(store.newest(project_mode, false, None, 50).await.unwrap().len(), 9);
+    assert!(store.newest(project_mode, true, None, 50).await.unwrap().is_empty());
     // A connection reports its work to the server's statistics when it ends, or after ten idle
     // seconds.
     drop(store);
@@ -269,7 +270,7 @@ async fn log_in(store: &PostgresStore, make: &Fixtures, project: ProjectId) {
     make.issue(store, make.otp(&line)).await;
     let otp = make.otp(&line);
     assert!(make.hold(store, otp.clone(), Paise(12)).await);
-    let request = Reported::Seen(Box::new(otp.clone()));
+    let request = ReportedRequest::Seen(Box::new(otp.clone()));
     make.report(store, request, &otp, Report::Delivered, START).await.unwrap();
     for code in [WRONG_CODE, CODE] {
         make.judge(store, &line, code, COUNTED, START).await;

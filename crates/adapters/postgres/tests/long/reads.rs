@@ -4,7 +4,7 @@ use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use dwar_activity::{FiguresStore, Grain, Span, Window};
+use dwar_activity::{FigureSpan, FiguresStore, Grain, Interval};
 use dwar_kernel::{KeyMode, OtpId, ProjectId};
 use dwar_otp::AttemptHistory;
 use dwar_postgres::{PostgresStore, Settings};
@@ -90,11 +90,12 @@ async fn figures_traffic_and_the_newest_attempts_are_found_by_an_index() {
     drop(conn);
 
     let day = || {
-        let window = Window { from: until - minutes(24 * 60), until };
-        vec![Span { grain: Grain::Hour, window }]
+        let window = Interval { from: until - minutes(24 * 60), until };
+        vec![FigureSpan { grain: Grain::Hour, window }]
     };
-    let world = projects[0].in_mode(KeyMode::Live);
-    let overview = async |store: &PostgresStore| store.figures(world, day()).await.unwrap().len();
+    let project_mode = projects[0].in_mode(KeyMode::Live);
+    let overview =
+        async |store: &PostgresStore| store.figures(project_mode, day()).await.unwrap().len();
     assert_eq!(rows_read(&database, "'figures'", overview).await, (24, 24));
     let traffic = async |store: &PostgresStore| {
         let traffic = store.traffic(projects.to_vec(), KeyMode::Live, day()).await.unwrap();

@@ -4,7 +4,7 @@ use crate::support::{Database, project};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::KeyMode;
-use dwar_otp::{GuessPolicy, Verdict};
+use dwar_otp::{GuessPolicy, GuessVerdict};
 use dwar_testkit::{CODE, Fixtures, START};
 
 #[derive(QueryableByName)]
@@ -35,7 +35,7 @@ async fn a_send_and_a_right_guess_are_on_disk() {
         assert!(position(&mut conn, "flush") > before, "the send is not on disk");
         let before = position(&mut conn, "insert");
         let verdict = make.judge(&store, &line, CODE, GuessPolicy::OFF, START).await;
-        assert!(matches!(verdict, Verdict::Accepted(_)));
+        assert!(matches!(verdict, GuessVerdict::Accepted(_)));
         assert!(position(&mut conn, "flush") > before, "the guess is not on disk");
     }
 }

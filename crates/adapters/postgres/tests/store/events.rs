@@ -3,12 +3,13 @@
 use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
 use dwar_event::{
-    CallLog, Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Room, Subject,
+    CallLog, ClaimCapacity, Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore,
+    NewSecret, Subject,
 };
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeptSecret, KeyMode, ProjectId, StoreError};
 use dwar_login::LoginStore;
-use dwar_otp::{Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, Reported, Verdict};
+use dwar_otp::{GuessVerdict, Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, ReportedRequest};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
@@ -53,7 +54,7 @@ impl Scene {
     async fn verify(&self) {
         let (line, _) = self.issued().await;
         let verified = verify(&self.store, &self.make, &line).await.unwrap();
-        assert!(matches!(verified, Verdict::Accepted(_)), "{verified:?}");
+        assert!(matches!(verified, GuessVerdict::Accepted(_)), "{verified:?}");
     }
 }
 
@@ -74,12 +75,12 @@ async fn verify(
     store: &PostgresStore,
     make: &Fixtures,
     line: &Line,
-) -> Result<Verdict, StoreError> {
+) -> Result<GuessVerdict, StoreError> {
     store.redeem(make.redemption(line, CODE), START).await.map(verdict)
 }
 
 async fn due(store: &PostgresStore) -> Vec<Dispatch> {
-    EventStore::claim_due(store, START, seconds(60), Room::of(9)).await.unwrap()
+    EventStore::claim_due(store, START, seconds(60), ClaimCapacity::of(9)).await.unwrap()
 }
 
 /// The fate of an event whose project's only endpoint is being removed.
@@ -141,7 +142,7 @@ async fn an_event_on_record_is_not_recorded_again() {
     };
     let line = Line { index, ..scene.make.line(scene.project.in_mode(KeyMode::Live)) };
     let verified = verify(&scene.store, &scene.make, &line).await.unwrap();
-    assert!(matches!(verified, Verdict::Accepted(_)), "{verified:?}");
+    assert!(matches!(verified, GuessVerdict::Accepted(_)), "{verified:?}");
     assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 1));
     assert_eq!(told.endpoint, first);
     assert!(scene.store.remove_endpoint(scene.project, second.id).await.unwrap());
@@ -177,8 +178,9 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
                 match number {
                     0 => store.give_up(call).await.unwrap(),
                     1 => {
-                        let removed =
-                            store.remove_endpoint(dispatch.event.world.project, endpoint).await;
+                        let removed = store
+                            .remove_endpoint(dispatch.event.project_mode.project, endpoint)
+                            .await;
                         assert!(removed.unwrap());
                     }
                     _ => store.delivered(vec![call]).await.unwrap(),
@@ -252,7 +254,7 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
     });
     scene.database.until_blocked(1).await;
     let erasing = tokio::spawn(async move {
-        store.erase(project.in_mode(line.world.mode), identity, START).await
+        store.erase(project.in_mode(line.project_mode.mode), identity, START).await
     });
     scene.database.until_blocked(2).await;
     drop(held);
@@ -271,7 +273,7 @@ async fn a_change_that_fails_records_nothing() {
     scene.database.connection().batch_execute(broken).unwrap();
     let (line, otp) = scene.issued().await;
     verify(&scene.store, &scene.make, &line).await.unwrap_err();
-    let kept = OtpStore::find(&scene.store, line.world, otp.id).await.unwrap();
+    let kept = OtpStore::find(&scene.store, line.project_mode, otp.id).await.unwrap();
     assert_eq!(kept, Some(otp));
     assert_eq!(scene.database.rows(EVENTS), 0);
 }
@@ -312,11 +314,11 @@ async fn all_that_records_and_all_that_tells_get_along() {
             let (line, otp, session) = (line.clone(), otp.clone(), session.clone());
             let (kept, leaving) = (kept.id, leaving.id);
             async move {
-                let (world, entries) = (line.world, [make.id(), make.id()]);
+                let (project_mode, entries) = (line.project_mode, [make.id(), make.id()]);
                 match number % 9 {
                     0 => drop(verify(&store, &make, &line).await.unwrap()),
                     1 => report(&store, &make, &otp, Report::Delivered).await.unwrap(),
-                    2 => drop(store.erase(world, identity, START).await.unwrap()),
+                    2 => drop(store.erase(project_mode, identity, START).await.unwrap()),
                     3 => drop(store.remove_endpoint(project, leaving).await.unwrap()),
                     4 => {
                         let capture = Settlement::Capture(spent);
@@ -355,7 +357,10 @@ async fn report(
     report: Report,
 ) -> Result<(), StoreError> {
     let report = make.send_report(otp.delivery.attempts[0].id, report);
-    store.report(Reported::Id(otp.world.project, otp.id), report, START).await.map(drop)
+    store
+        .report(ReportedRequest::Id(otp.project_mode.project, otp.id), report, START)
+        .await
+        .map(drop)
 }
 
 /// Delivers to a few endpoints, and fails to reach a few others.
@@ -364,7 +369,7 @@ async fn tell_some(
     make: &Fixtures,
     number: usize,
 ) -> Result<(), StoreError> {
-    for due in EventStore::claim_due(store, START, seconds(0), Room::of(5)).await? {
+    for due in EventStore::claim_due(store, START, seconds(0), ClaimCapacity::of(5)).await? {
         let (endpoint, event) = (due.endpoint.id, due.event.id());
         match number % 2 {
             0 => {
@@ -401,13 +406,13 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     let reporting = tokio::spawn({
         let (store, otp) = (store.clone(), otp.clone());
         let report = scene.make.send_report(otp.delivery.attempts[0].id, accepted(&otp));
-        let request = Reported::Id(otp.world.project, otp.id);
+        let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
         async move { store.report(request, report, START).await.unwrap() }
     });
     scene.database.until_blocked(1).await;
     let erasing = tokio::spawn({
         let store = store.clone();
-        async move { store.erase(line.world, identity, START).await.unwrap() }
+        async move { store.erase(line.project_mode, identity, START).await.unwrap() }
     });
     scene.database.until_blocked(2).await;
     held.batch_execute("ROLLBACK").unwrap();
@@ -437,7 +442,7 @@ async fn a_report_that_waits_to_record_an_event_does_not_hold_the_wallet() {
     let reporting = tokio::spawn({
         let (store, report) =
             (store.clone(), scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered));
-        async move { store.report(Reported::Id(project, otp.id), report, START).await.unwrap() }
+        async move { store.report(ReportedRequest::Id(project, otp.id), report, START).await.unwrap() }
     });
     scene.database.until_blocked(1).await;
     scene.database.connection().batch_execute("SELECT FROM wallets FOR UPDATE NOWAIT").unwrap();

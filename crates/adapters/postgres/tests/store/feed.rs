@@ -21,20 +21,25 @@ impl Scene {
         scene
     }
 
-    fn world(&self) -> ProjectMode {
+    fn project_mode(&self) -> ProjectMode {
         self.project.in_mode(KeyMode::Live)
     }
 
     async fn records(&self, at: Timestamp) -> String {
         let subject = Subject::Session { session: self.make.id(), identity: self.make.id() };
-        let event = Event { world: self.world(), kind: EventKind::SessionRevoked, subject, at };
+        let event = Event {
+            project_mode: self.project_mode(),
+            kind: EventKind::SessionRevoked,
+            subject,
+            at,
+        };
         self.store.record(event.clone()).await.unwrap();
         event.id()
     }
 
     async fn slice(&self) -> FeedSlice {
         let (begin, limit) = (FeedPosition::default(), FeedLimit::default());
-        self.store.read_feed(self.world(), begin, limit).await.unwrap()
+        self.store.read_feed(self.project_mode(), begin, limit).await.unwrap()
     }
 
     async fn feed(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use dwar_kernel::KeyMode;
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, SendReport};
-use dwar_otp::{Reason, Report, Reported, Route};
+use dwar_otp::{Reason, Report, ReportedRequest, Route};
 use dwar_testkit::{Fixtures, START, ledger_of, race};
 use dwar_wallet::{
     Balance, Closing, ClosingStore, EntryKind, FileDigest, Month, Paise, Settlement, WalletStore,
@@ -177,7 +177,7 @@ async fn a_send_and_its_end_change_the_wallet_once_each_and_are_on_disk() {
         let otp = make.otp(&make.line(id.in_mode(KeyMode::Live)));
         assert!(make.hold(&store, otp.clone(), Paise(60)).await);
         assert_eq!(changes(), ["on"]);
-        let (attempt, request) = (otp.delivery.attempts[0].id, Reported::Id(id, otp.id));
+        let (attempt, request) = (otp.delivery.attempts[0].id, ReportedRequest::Id(id, otp.id));
         let route = Route { hops: Vec::new(), ..make.route() };
         let report = SendReport { route, ..make.send_report(attempt, settled) };
         store.report(request, report, START).await.unwrap().unwrap();

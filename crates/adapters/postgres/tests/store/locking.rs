@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{IdentityId, KeyMode, Paise, ProjectId};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
-use dwar_otp::{Otp, Report, Reported};
+use dwar_otp::{Otp, Report, ReportedRequest};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_testkit::{Fixtures, Line, START, WRONG_CODE, any_project, race};
@@ -95,7 +95,7 @@ async fn the_victim_of_a_deadlock_begins_anew() {
     rival.batch_execute("SELECT * FROM sessions FOR UPDATE").unwrap();
     let erasing = tokio::spawn({
         let (store, line) = (store.clone(), line.clone());
-        async move { store.erase(line.world, identity, START).await }
+        async move { store.erase(line.project_mode, identity, START).await }
     });
     database.until_blocked(1).await;
     tokio::task::spawn_blocking(move || {
@@ -120,10 +120,9 @@ async fn an_erasure_does_not_count_a_session_that_ends_meanwhile() {
 
     let mut logout = database.connection();
     logout.batch_execute("BEGIN; UPDATE sessions SET revoked_at = created_at").unwrap();
-    let erasing =
-        tokio::spawn(
-            async move { store.erase(line.world, identity, START).await.unwrap().unwrap() },
-        );
+    let erasing = tokio::spawn(async move {
+        store.erase(line.project_mode, identity, START).await.unwrap().unwrap()
+    });
     database.until_blocked(1).await;
     logout.batch_execute("COMMIT").unwrap();
 
@@ -238,7 +237,7 @@ async fn joined_reports_lock_codes_in_the_order_of_their_ids() {
         make.issue(&store, otp.clone()).await;
         let (store, row) = (store.clone(), format!("otps WHERE id = '{}'", otp.id));
         let report = make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
-        let seen = Reported::Seen(Box::new(otp));
+        let seen = ReportedRequest::Seen(Box::new(otp));
         steps.push((row, async move { store.report(seen, report, START).await.unwrap().unwrap() }));
     }
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
@@ -259,7 +258,7 @@ async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
         assert!(make.hold(&store, otp.clone(), Paise(10)).await);
         let (store, row) = (store.clone(), format!("wallet_holds WHERE send_id = '{}'", otp.id));
         let report = make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
-        let seen = Reported::Seen(Box::new(otp));
+        let seen = ReportedRequest::Seen(Box::new(otp));
         steps.push((row, async move { store.report(seen, report, START).await.unwrap().unwrap() }));
     }
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
@@ -288,7 +287,7 @@ async fn a_step_that_fails_fails_no_other_project() {
         .collect();
     let answers = race(SENDS, |number| {
         let (store, send) = (store.clone(), sends[number].clone());
-        async move { (send.otp.world.project, store.prepare(send, START).await) }
+        async move { (send.otp.project_mode.project, store.prepare(send, START).await) }
     })
     .await;
     for (project, answer) in answers {

@@ -38,17 +38,27 @@ async fn each_is_told_its_own() {
         async move {
             let (session, key, test) = &known[number % 8];
             let (foreign, _, other) = &known[(number + 1) % 8];
-            let seek = async |key, session| store.seek(key, session).await.unwrap();
-            let sought = seek(key.digest, Some(session.id)).await.unwrap();
-            assert_eq!((sought.key, sought.world.project), (key.id, session.world.project));
-            assert_eq!(sought.session.unwrap().id, session.id);
+            let find_key_and_session =
+                async |key, session| store.find_key_and_session(key, session).await.unwrap();
+            let found = find_key_and_session(key.digest, Some(session.id)).await.unwrap();
+            assert_eq!(
+                (found.key, found.project_mode.project),
+                (key.id, session.project_mode.project)
+            );
+            assert_eq!(found.session.unwrap().id, session.id);
             // A key sees no session of another project, or of its own project's other mode.
-            assert_eq!(seek(key.digest, Some(foreign.id)).await.unwrap().session, None);
-            assert_eq!(seek(test.digest, Some(session.id)).await.unwrap().session, None);
-            assert_eq!(seek(key.digest, None).await.unwrap().session, None);
-            assert_eq!(seek(stranger, Some(session.id)).await, None);
+            assert_eq!(
+                find_key_and_session(key.digest, Some(foreign.id)).await.unwrap().session,
+                None
+            );
+            assert_eq!(
+                find_key_and_session(test.digest, Some(session.id)).await.unwrap().session,
+                None
+            );
+            assert_eq!(find_key_and_session(key.digest, None).await.unwrap().session, None);
+            assert_eq!(find_key_and_session(stranger, Some(session.id)).await, None);
             let caller = store.caller(other.digest).await.unwrap().unwrap();
-            assert_eq!(caller.world(), foreign.world.project.in_mode(KeyMode::Test));
+            assert_eq!(caller.project_mode(), foreign.project_mode.project.in_mode(KeyMode::Test));
             assert_eq!(store.caller(stranger).await.unwrap(), None);
         }
     })
@@ -67,14 +77,14 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     let url = writable.url.replace("&options=", read_only);
     assert_ne!(url, writable.url);
     let fenced = PostgresStore::connect(Settings { url, ..writable }).unwrap();
-    assert_unavailable(fenced.seek(key.digest, Some(session.id)).await);
+    assert_unavailable(fenced.find_key_and_session(key.digest, Some(session.id)).await);
     assert_unavailable(fenced.caller(key.digest).await);
     // Not even that the key does not exist.
     assert_unavailable(fenced.caller(make.digest()).await);
     assert_unavailable(dwar_operator::OperatorStore::session(&fenced, make.digest()).await);
     assert_unavailable(dwar_operator::AdminTokenStore::token(&fenced, make.digest()).await);
     assert_unavailable(fenced.prove_writable().await);
-    assert!(store.seek(key.digest, Some(session.id)).await.unwrap().is_some());
+    assert!(store.find_key_and_session(key.digest, Some(session.id)).await.unwrap().is_some());
     assert_eq!(dwar_operator::AdminTokenStore::token(&store, make.digest()).await.unwrap(), None);
     assert!(dwar_operator::OperatorStore::session(&store, make.digest()).await.unwrap().is_none());
     store.prove_writable().await.unwrap();
@@ -98,8 +108,9 @@ async fn no_question_is_told_what_was_true_before_it() {
                 while asked_after_the_end < 3 {
                     let over = ended.load(Ordering::SeqCst);
                     asked_after_the_end += u32::from(over);
-                    let sought = store.seek(key.digest, Some(id)).await.unwrap().unwrap();
-                    let revoked = sought.session.unwrap().revoked_at.is_some();
+                    let found =
+                        store.find_key_and_session(key.digest, Some(id)).await.unwrap().unwrap();
+                    let revoked = found.session.unwrap().revoked_at.is_some();
                     assert!(revoked || !over, "told that it is alive after its end");
                     alive.fetch_add(u32::from(!revoked), Ordering::SeqCst);
                 }
@@ -134,13 +145,13 @@ async fn a_table_that_nobody_can_read_holds_no_question_for_ever() {
     let began = Instant::now();
     let answers = race(6_000, |_| {
         let (store, key, session) = (impatient.clone(), key.clone(), session.clone());
-        async move { store.seek(key.digest, Some(session.id)).await }
+        async move { store.find_key_and_session(key.digest, Some(session.id)).await }
     })
     .await;
     assert!(began.elapsed() < Duration::from_secs(20));
     answers.into_iter().for_each(assert_unavailable);
     other.batch_execute("ROLLBACK").unwrap();
-    while impatient.seek(key.digest, Some(session.id)).await.is_err() {
+    while impatient.find_key_and_session(key.digest, Some(session.id)).await.is_err() {
         assert!(began.elapsed() < Duration::from_secs(60), "never answered again");
     }
 }

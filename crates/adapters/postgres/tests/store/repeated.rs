@@ -4,8 +4,10 @@ use crate::support::{Database, project};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{GuessPolicy, KeyMode, Paise, StoreError};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
-use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record};
-use dwar_otp::{Charge, DeliveryStep, Otp, OtpState, OtpStore, Report, Reported, Verdict};
+use dwar_otp::idempotency::{IdempotencyDecision, IdempotencyRecord, IdempotencyStore, Lifetimes};
+use dwar_otp::{
+    Charge, DeliveryStep, GuessVerdict, Otp, OtpState, OtpStore, Report, ReportedRequest,
+};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes};
@@ -92,7 +94,7 @@ impl Scene {
     }
 
     async fn stored(&self, otp: &Otp) -> Otp {
-        OtpStore::find(&self.honest, otp.world, otp.id).await.unwrap().unwrap()
+        OtpStore::find(&self.honest, otp.project_mode, otp.id).await.unwrap().unwrap()
     }
 
     /// A store that loses the answer to its first statement of that kind.
@@ -106,7 +108,7 @@ impl Scene {
         (PostgresStore::connect(settings).unwrap(), robber)
     }
 
-    async fn judge(&self, store: &PostgresStore, code: &str) -> Verdict {
+    async fn judge(&self, store: &PostgresStore, code: &str) -> GuessVerdict {
         self.make.judge(store, &self.line, code, GuessPolicy::OFF, START).await
     }
 }
@@ -122,11 +124,11 @@ async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert_eq!(scene.stored(&otp).await.state, OtpState::Used);
     // It found the session that it had begun before.
-    let Line { world, index, .. } = scene.line;
-    let known = scene.honest.find_by_phone(world, index).await.unwrap().unwrap();
+    let Line { project_mode, index, .. } = scene.line;
+    let known = scene.honest.find_by_phone(project_mode, index).await.unwrap().unwrap();
     assert!(matches!(redeemed, Redeemed::LoggedIn(_, identity) if identity == known.id));
     assert_eq!(scene.database.rows("sessions"), 1);
-    assert_eq!(scene.judge(&store, CODE).await, Verdict::NotFound);
+    assert_eq!(scene.judge(&store, CODE).await, GuessVerdict::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,12 +153,12 @@ async fn a_wrong_code_whose_answer_was_lost_is_counted_once() {
     let otp = scene.issued().await;
     let (store, robber) = scene.robbed("guesses = s.guesses");
     assert!(
-        matches!(scene.judge(&store, WRONG_CODE).await, Verdict::Wrong(left) if left.remaining == 4)
+        matches!(scene.judge(&store, WRONG_CODE).await, GuessVerdict::Wrong(left) if left.remaining == 4)
     );
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert_eq!(scene.stored(&otp).await.wrong, 1);
-    let Line { world, index, .. } = scene.line;
-    let counted = scene.honest.forget_guesses(world, index).await.unwrap();
+    let Line { project_mode, index, .. } = scene.line;
+    let counted = scene.honest.forget_guesses(project_mode, index).await.unwrap();
     assert_eq!(counted.map(|counted| counted.wrong), Some(1));
 }
 
@@ -167,7 +169,7 @@ async fn a_report_whose_answer_was_lost_is_answered_as_the_first_time() {
     let otp = scene.issued().await;
     let (store, robber) = scene.robbed("due_at = s.due");
     let report = scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
-    let seen = Reported::Seen(Box::new(otp.clone()));
+    let seen = ReportedRequest::Seen(Box::new(otp.clone()));
     let answer = store.report(seen, report, START).await.unwrap();
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     let (after, step) = answer.unwrap();
@@ -180,7 +182,7 @@ async fn a_report_whose_answer_was_lost_is_answered_as_the_first_time() {
 async fn a_send_whose_answer_was_lost_begins_once_and_supersedes_nothing_later() {
     let scene = Scene::open().await;
     let (store, robber) = scene.robbed("prepare_sends");
-    let project = scene.line.world.project;
+    let project = scene.line.project_mode.project;
     scene.honest.credit(project, scene.make.credit(Paise(100)), START).await.unwrap();
     let quota = SendQuota { places: Quota { limit: 2, window: minutes(10) }, reach: None };
     let send = |otp: &Otp| NewSend {
@@ -216,7 +218,7 @@ async fn a_slot_whose_taking_lost_its_answer_is_not_said_to_be_of_another_reques
     let (slot, record) = (scene.make.slot(&scene.line), scene.make.record(&scene.line));
     let lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
     let begin = async |store: &PostgresStore, began_at| {
-        let record = Record { began_at, ..record.clone() };
+        let record = IdempotencyRecord { began_at, ..record.clone() };
         store.begin(slot, record, lifetimes).await
     };
     let lost = begin(&store, START).await;
@@ -224,6 +226,6 @@ async fn a_slot_whose_taking_lost_its_answer_is_not_said_to_be_of_another_reques
     assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
     assert_eq!(scene.database.rows("idempotency_records"), 1);
     // A repeated request gets the current state, and may do the work when the lease is over.
-    assert_eq!(begin(&store, START).await.unwrap(), Beginning::Running);
-    assert_eq!(begin(&store, START + lifetimes.lease).await.unwrap(), Beginning::Fresh);
+    assert_eq!(begin(&store, START).await.unwrap(), IdempotencyDecision::Running);
+    assert_eq!(begin(&store, START + lifetimes.lease).await.unwrap(), IdempotencyDecision::Fresh);
 }

@@ -3,7 +3,7 @@
 use crate::support::{Database, project};
 use dwar_kernel::{GuessPolicy, KeyMode};
 use dwar_login::{LoginStore, NewSend};
-use dwar_otp::{AttemptStatus, Otp, OtpStore, Report, Reported};
+use dwar_otp::{AttemptStatus, Otp, OtpStore, Report, ReportedRequest};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes};
@@ -101,11 +101,11 @@ impl Scene {
 
     /// As above, for a phone without any record.
     async fn issued_first(&self) -> Otp {
-        let line = self.make.line(self.line.world.project.in_mode(KeyMode::Live));
+        let line = self.make.line(self.line.project_mode.project.in_mode(KeyMode::Live));
         self.make.issue(&self.store, self.make.otp(&line)).await
     }
 
-    async fn report(&self, request: Reported, otp: &Otp) {
+    async fn report(&self, request: ReportedRequest, otp: &Otp) {
         let reported = self.make.report(&self.store, request, otp, Report::Delivered, START);
         reported.await.unwrap();
     }
@@ -127,18 +127,18 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
     assert_eq!(scene.trips(refused).await, 1, "a send that is refused");
     let sent = async || {
         let otp = scene.issued_first().await;
-        scene.report(Reported::Seen(Box::new(otp.clone())), &otp).await;
+        scene.report(ReportedRequest::Seen(Box::new(otp.clone())), &otp).await;
     };
     assert_eq!(scene.trips(sent).await - first, 1, "the report of the process that began it");
     let reported = async || {
         let otp = scene.issued_first().await;
-        scene.report(Reported::Id(otp.world.project, otp.id), &otp).await;
+        scene.report(ReportedRequest::Id(otp.project_mode.project, otp.id), &otp).await;
     };
     assert_eq!(scene.trips(reported).await - first, 2, "the report of a receipt");
     let otp = scene.issued().await;
     let late = async || {
         let overdue = Report::Overdue { seen: AttemptStatus::Sent };
-        let request = Reported::Id(otp.world.project, otp.id);
+        let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
         scene.make.report(&scene.store, request, &otp, overdue, START).await.unwrap()
     };
     assert_eq!(scene.trips(late).await, 1, "a report that changes nothing");
@@ -150,11 +150,11 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
         };
         assert_eq!(scene.trips(judged).await - issue, 2, "{code}");
     }
-    let nobody = scene.make.line(otp.world.project.in_mode(KeyMode::Live));
+    let nobody = scene.make.line(otp.project_mode.project.in_mode(KeyMode::Live));
     let nothing =
         async || scene.make.judge(&scene.store, &nobody, CODE, GuessPolicy::OFF, START).await;
     assert_eq!(scene.trips(nothing).await, 1, "a guess at no code");
-    let found = async || scene.store.find(otp.world, otp.id).await.unwrap();
+    let found = async || scene.store.find(otp.project_mode, otp.id).await.unwrap();
     assert_eq!(scene.trips(found).await, 1, "the status of a request");
 }
 
@@ -164,7 +164,7 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
 async fn plans_are_made_anew_each_time_a_connection_was_used_twice_as_often() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;
-    let found = async || scene.store.find(otp.world, otp.id).await.unwrap();
+    let found = async || scene.store.find(otp.project_mode, otp.id).await.unwrap();
     scene.trips(found).await;
     let before = scene.wire.trips.load(Ordering::SeqCst);
     for _ in 0..500 {

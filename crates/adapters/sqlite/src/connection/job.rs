@@ -1,8 +1,8 @@
 //! The jobs of the writer, which run one at a time, and their answers.
 
 use crate::connection::error::{Failure, unavailable, unreachable};
-use crate::connection::place::misplaced;
-use crate::connection::remembered::Changes;
+use crate::connection::look_up_cache::OutdatedLookUps;
+use crate::connection::open_files::misplaced;
 use diesel::SqliteConnection;
 use dwar_kernel::StoreError;
 use std::any::Any;
@@ -28,21 +28,21 @@ pub(crate) trait Job: Send {
     /// Tells whether its answer means that the write is on disk.
     fn on_disk(&self) -> bool;
 
-    fn changes(&self) -> Changes;
+    fn changes(&self) -> OutdatedLookUps;
 
     fn was_reached(&self) -> bool;
 
     fn lacked_room(&self) -> bool;
 
     /// Answers the caller, if the caller still waits.
-    fn answer(self: Box<Self>, lost: Option<Loss>);
+    fn answer(self: Box<Self>, lost: Option<LostJob>);
 }
 
 pub(crate) struct Task<T, F> {
     pub(crate) work: Option<F>,
     pub(crate) outcome: Option<Result<T, StoreError>>,
     pub(crate) on_disk: bool,
-    pub(crate) changes: Changes,
+    pub(crate) changes: OutdatedLookUps,
     pub(crate) reply: oneshot::Sender<Result<T, StoreError>>,
     pub(crate) span: Span,
 }
@@ -66,7 +66,7 @@ where
         self.on_disk
     }
 
-    fn changes(&self) -> Changes {
+    fn changes(&self) -> OutdatedLookUps {
         self.changes
     }
 
@@ -78,12 +78,12 @@ where
         matches!(self.outcome, Some(Err(StoreError::NoRoom)))
     }
 
-    fn answer(self: Box<Self>, lost: Option<Loss>) {
+    fn answer(self: Box<Self>, lost: Option<LostJob>) {
         let answer = match (self.outcome, lost) {
             (Some(Err(cause)), _) => Err(cause),
             (Some(Ok(value)), None) => Ok(value),
             (_, lost) => {
-                let lost = lost.unwrap_or_else(|| Loss::Unknown("it was not begun".into()));
+                let lost = lost.unwrap_or_else(|| LostJob::Unknown("it was not begun".into()));
                 Err(lost.into())
             }
         };
@@ -100,7 +100,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
 
 /// Why a job was lost through no fault of its own.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum LostJob {
     NoPlace,
     NoRoom,
     /// The file is no longer at its path.
@@ -108,13 +108,13 @@ pub(crate) enum Loss {
     Unknown(Arc<str>),
 }
 
-impl From<Loss> for StoreError {
-    fn from(loss: Loss) -> Self {
+impl From<LostJob> for StoreError {
+    fn from(loss: LostJob) -> Self {
         match loss {
-            Loss::NoPlace => unavailable("too many writes are waiting"),
-            Loss::NoRoom => Self::NoRoom,
-            Loss::Misplaced => misplaced(),
-            Loss::Unknown(cause) => unreachable("the write could not be committed", &*cause),
+            LostJob::NoPlace => unavailable("too many writes are waiting"),
+            LostJob::NoRoom => Self::NoRoom,
+            LostJob::Misplaced => misplaced(),
+            LostJob::Unknown(cause) => unreachable("the write could not be committed", &*cause),
         }
     }
 }

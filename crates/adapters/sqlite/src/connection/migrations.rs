@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use dwar_activity::installation::{Found, KeyHolder, NewKeys};
+use dwar_activity::installation::{KeyHolder, NewKeys, StoredKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{NewerSchema, names, pending_migrations};
@@ -68,7 +68,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError`] if the file cannot be used, or has migrations that this version does not
     /// know.
-    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
+    pub async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
         self.apart(|connection| {
             Ok(connection.transaction(|connection| {
                 let lacking = names(&lacking(connection)?);

@@ -1,11 +1,11 @@
+use crate::connection::disk_space::DiskSpace;
 use crate::connection::error::{OpenError, unavailable, unreachable};
 use crate::connection::file::File;
 use crate::connection::job::Work;
-use crate::connection::place::{Place, identity};
-use crate::connection::remembered::{Changes, Remembered};
-use crate::connection::room::Room;
+use crate::connection::look_up_cache::{LookUpCache, OutdatedLookUps};
+use crate::connection::open_files::{OpenFiles, identity};
 use crate::connection::settings::{SYSTEM, Settings};
-use crate::connection::writer::{Beside, Writer};
+use crate::connection::writer::{Writer, WriterParts};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, Pool};
@@ -35,7 +35,7 @@ const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
 pub struct SqliteStore {
     shared: Arc<Shared>,
     flow: Flow,
-    changes: Changes,
+    changes: OutdatedLookUps,
 }
 
 struct Shared {
@@ -44,9 +44,9 @@ struct Shared {
     readers: Pool<ConnectionManager<SqliteConnection>>,
     scans: Arc<AdmissionQueue<Flow>>,
     patience: Duration,
-    room: Arc<Room>,
-    place: Arc<Place>,
-    remembered: Option<Arc<Remembered>>,
+    room: Arc<DiskSpace>,
+    place: Arc<OpenFiles>,
+    remembered: Option<Arc<LookUpCache>>,
 }
 
 impl SqliteStore {
@@ -65,9 +65,9 @@ impl SqliteStore {
         if before.is_some() && before != identity(&file.path) {
             return Err(OpenError::Replaced);
         }
-        let remembered = Remembered::of(&file.path).map(Arc::new);
-        let place = Arc::new(Place::of(&file.path));
-        let room = Arc::new(Room::new(file.folder(), settings.min_free));
+        let remembered = LookUpCache::of(&file.path).map(Arc::new);
+        let place = Arc::new(OpenFiles::of(&file.path));
+        let room = Arc::new(DiskSpace::new(file.folder(), settings.min_free));
         let count = settings.readers.max(1);
         let readers = Pool::builder()
             .max_size(count)
@@ -83,7 +83,7 @@ impl SqliteStore {
             own.connect().inspect_err(log_reopening).ok()
         };
         let Settings { queue, patience, .. } = settings;
-        let beside = Beside {
+        let beside = WriterParts {
             synchronous: settings.synchronous,
             room: Arc::clone(&room),
             place: Arc::clone(&place),
@@ -94,7 +94,7 @@ impl SqliteStore {
         // Scans may use at most half of the connections; the others remain for look-ups.
         let scans = AdmissionQueue::new(usize::try_from(count / 2).unwrap_or(1), WAITING);
         let shared = Shared { file, writer, readers, scans, patience, room, place, remembered };
-        Ok(Self { shared: Arc::new(shared), flow: None, changes: Changes::Anything })
+        Ok(Self { shared: Arc::new(shared), flow: None, changes: OutdatedLookUps::Anything })
     }
 
     /// Checks that the store can write and read now, or only read if it is read-only; changes
@@ -139,7 +139,7 @@ impl SqliteStore {
             diesel::sql_query(PROVE_WRITABLE).execute(connection)?;
             Ok(())
         };
-        self.write_that("pool.prove_writable", Changes::NoLookUp, prove).await?;
+        self.write_that("pool.prove_writable", OutdatedLookUps::NoLookUp, prove).await?;
         self.room().await
     }
 
@@ -163,11 +163,11 @@ impl SqliteStore {
 
     /// Returns this store for writes that change [no look-up](Changes::NoLookUp).
     pub(crate) fn changing_no_look_up(&self) -> Self {
-        Self { changes: Changes::NoLookUp, ..self.clone() }
+        Self { changes: OutdatedLookUps::NoLookUp, ..self.clone() }
     }
 
     /// The remembered look-ups, unless this store may not use them.
-    pub(crate) fn remembered(&self) -> Option<&Remembered> {
+    pub(crate) fn remembered(&self) -> Option<&LookUpCache> {
         let Shared { remembered, place, .. } = self.shared.as_ref();
         remembered.as_deref().filter(|_| !place.is_lost())
     }
@@ -196,11 +196,11 @@ impl SqliteStore {
         self.write(name, work).await
     }
 
-    /// As [`SqliteStore::write`], for a step with known [`Changes`].
+    /// As [`SqliteStore::write`], for a step with known [`OutdatedLookUps`].
     pub(crate) async fn write_that<T: Send + 'static>(
         &self,
         name: &'static str,
-        changes: Changes,
+        changes: OutdatedLookUps,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
         self.shared.writer.submit(name, self.flow, true, changes, work).await
@@ -217,7 +217,7 @@ impl SqliteStore {
         name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.shared.writer.submit(name, self.flow, false, Changes::NoLookUp, work).await
+        self.shared.writer.submit(name, self.flow, false, OutdatedLookUps::NoLookUp, work).await
     }
 
     /// As [`SqliteStore::write_ahead_of_disk`]. PostgreSQL has this name for several statements.

@@ -109,12 +109,12 @@ impl Scene {
         }
         let Self { stores, make, .. } = self;
         let line = make.line(make.project().id.in_mode(dwar_kernel::KeyMode::Live));
-        let (world, phone) = (line.world, line.index);
+        let (project_mode, phone) = (line.project_mode, line.index);
         stores.projects.caller(make.digest()).await?;
-        stores.otps.find(world, make.id()).await?;
-        stores.sessions.seek(make.digest(), Some(make.id())).await?;
-        stores.identities.find(world, make.id()).await?;
-        stores.identities.find_by_phone(world, phone).await?;
+        stores.otps.find(project_mode, make.id()).await?;
+        stores.sessions.find_key_and_session(make.digest(), Some(make.id())).await?;
+        stores.identities.find(project_mode, make.id()).await?;
+        stores.identities.find_by_phone(project_mode, phone).await?;
         stores.signing_keys.keys(START).await?;
         Ok(())
     }

@@ -1,11 +1,11 @@
 use crate::connection::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
+use crate::connection::disk_space::DiskSpace;
 use crate::connection::error::{is_full, unavailable};
-use crate::connection::job::{Job, Loss, Task, Work};
-use crate::connection::place::Place;
-use crate::connection::remembered::{Changes, Remembered};
-use crate::connection::room::Room;
+use crate::connection::job::{Job, LostJob, Task, Work};
+use crate::connection::look_up_cache::{LookUpCache, OutdatedLookUps};
+use crate::connection::open_files::OpenFiles;
 use crate::connection::settings::{SYSTEM, Synchronous};
-use crate::connection::writes::{Served, Writes};
+use crate::connection::writes::{WriterGuard, Writes};
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
@@ -31,13 +31,13 @@ pub(crate) struct Writer {
     patience: Duration,
 }
 
-pub(crate) struct Beside {
+pub(crate) struct WriterParts {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) synchronous: Synchronous,
-    pub(crate) room: Arc<Room>,
-    pub(crate) place: Arc<Place>,
+    pub(crate) room: Arc<DiskSpace>,
+    pub(crate) place: Arc<OpenFiles>,
     /// Told of every commit before its callers are answered.
-    pub(crate) remembered: Option<Arc<Remembered>>,
+    pub(crate) remembered: Option<Arc<LookUpCache>>,
 }
 
 impl Writer {
@@ -45,7 +45,7 @@ impl Writer {
     pub(crate) fn start<Open>(
         connection: SqliteConnection,
         open: Open,
-        beside: Beside,
+        beside: WriterParts,
         length: usize,
         patience: Duration,
     ) -> std::io::Result<Self>
@@ -53,7 +53,7 @@ impl Writer {
         Open: Fn() -> Option<SqliteConnection> + Send + 'static,
     {
         let writes = Arc::new(Writes::new(length));
-        let served = Served(Arc::clone(&writes));
+        let served = WriterGuard(Arc::clone(&writes));
         let thread = std::thread::Builder::new()
             .name("dwar-sqlite-writer".to_owned())
             .spawn(move || serve(&served.0, connection, &open, &beside))?;
@@ -69,7 +69,7 @@ impl Writer {
         name: &'static str,
         flow: Flow,
         on_disk: bool,
-        changes: Changes,
+        changes: OutdatedLookUps,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
         traced(SYSTEM, name, self.queued(flow, on_disk, changes, work)).await
@@ -79,7 +79,7 @@ impl Writer {
         &self,
         flow: Flow,
         on_disk: bool,
-        changes: Changes,
+        changes: OutdatedLookUps,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
@@ -89,7 +89,7 @@ impl Writer {
         if tokio::time::timeout(self.patience, queued).await.is_err() {
             self.writes.gave_up();
             tracing::warn!("the queue of writes is full");
-            return Err(Loss::NoPlace.into());
+            return Err(LostJob::NoPlace.into());
         }
         answer.await.map_err(|_| unavailable("the writer has stopped"))?
     }
@@ -113,16 +113,16 @@ fn serve(
     writes: &Writes,
     mut connection: SqliteConnection,
     open: &dyn Fn() -> Option<SqliteConnection>,
-    beside: &Beside,
+    beside: &WriterParts,
 ) {
-    let Beside { synchronous, room, place, remembered } = beside;
+    let WriterParts { synchronous, room, place, remembered } = beside;
     let (synchronous, remembered) = (*synchronous, remembered.as_deref());
     let mut batch = Vec::with_capacity(BATCH);
     let mut flushes = synchronous;
     // Writes that a lost transaction did not reach form the next batch.
     while !batch.is_empty() || writes.take(BATCH, &mut batch) {
         if place.look().is_err() {
-            settle(&mut batch, Some(Loss::Misplaced));
+            settle(&mut batch, Some(LostJob::Misplaced));
             continue;
         }
         let flush = match batch.iter().any(|job| job.on_disk()) {
@@ -149,7 +149,7 @@ fn serve(
         }
         let lacked_room = batch.iter().any(|job| job.lacked_room());
         let lost = committed.err().map(|cause| judge(&cause, lacked_room, room));
-        if lacked_room || lost == Some(Loss::NoRoom) {
+        if lacked_room || lost == Some(LostJob::NoRoom) {
             room.found_full();
         }
         settle(&mut batch, lost);
@@ -157,7 +157,7 @@ fn serve(
 }
 
 /// Answers the jobs that were reached and leaves the others.
-fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
+fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<LostJob>) {
     let reached = batch.iter().any(|job| job.was_reached());
     let mut rest = Vec::new();
     for job in batch.drain(..) {
@@ -173,12 +173,12 @@ fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
 
 /// A single write without space may end the transaction of the others. Their error then only says
 /// that the transaction was lost.
-fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
+fn judge(cause: &QueryError, lacked_room: bool, room: &DiskSpace) -> LostJob {
     if lacked_room || is_full(cause) || room.is_exhausted() {
-        Loss::NoRoom
+        LostJob::NoRoom
     } else {
         tracing::error!(%cause, "a commit failed");
-        Loss::Unknown(cause.to_string().into())
+        LostJob::Unknown(cause.to_string().into())
     }
 }
 

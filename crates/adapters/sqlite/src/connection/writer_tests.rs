@@ -362,7 +362,7 @@ async fn when_the_thread_has_ended_nobody_waits_for_it() {
     let (release, _) = scene.hold().await;
     let queued = scene.number(1, 0, &done).await;
     let waits_for_room = scene.number(1, 1, &done).await;
-    drop(Served(Arc::clone(&scene.store.writer().writes)));
+    drop(WriterGuard(Arc::clone(&scene.store.writer().writes)));
     for lost in [queued, waits_for_room, scene.number(2, 2, &done).await] {
         assert!(matches!(lost.await.unwrap(), Err(StoreError::Unavailable(_))));
     }

@@ -1,6 +1,6 @@
 //! The queue of the writer.
 
-use crate::connection::job::{Job, Loss};
+use crate::connection::job::{Job, LostJob};
 use dwar_sql::Flow;
 use dwar_turns::{FairQueue, QueueLoad};
 use std::mem::take;
@@ -69,7 +69,7 @@ impl Writes {
         }
         if let Some(Waiting { job, .. }) = pushed_out {
             tracing::warn!("a queued write was dropped for one of another project");
-            job.answer(Some(Loss::NoPlace));
+            job.answer(Some(LostJob::NoPlace));
         }
         Ok(())
     }
@@ -131,9 +131,9 @@ impl State {
 }
 
 /// The thread's hold on the queue. However the thread ends, its callers stop waiting.
-pub(crate) struct Served(pub(crate) Arc<Writes>);
+pub(crate) struct WriterGuard(pub(crate) Arc<Writes>);
 
-impl Drop for Served {
+impl Drop for WriterGuard {
     fn drop(&mut self) {
         self.0.close();
         while let Some(left) = self.0.first() {

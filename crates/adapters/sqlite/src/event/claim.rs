@@ -2,7 +2,7 @@
 
 use crate::connection::error::Failure;
 use diesel::prelude::*;
-use dwar_event::{Dispatch, Room};
+use dwar_event::{ClaimCapacity, Dispatch};
 use dwar_kernel::{EndpointId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, readable};
@@ -20,7 +20,7 @@ pub(crate) fn claim(
     connection: &mut SqliteConnection,
     now: Timestamp,
     lease: Duration,
-    room: &Room,
+    room: &ClaimCapacity,
 ) -> Result<Vec<Dispatch>, Failure> {
     let waiting: Vec<WaitingRow> =
         diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(connection)?;

@@ -30,13 +30,13 @@ const OLDEST: &str = "SELECT 0 AS at_transaction, number AS at_number, id, happe
 /// Reads the events after a position in a feed.
 pub(crate) fn slice(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     after: FeedPosition,
     limit: FeedLimit,
 ) -> Result<FeedSlice, Failure> {
     let rows: Vec<FeedRow> = diesel::sql_query(SLICE)
-        .bind::<Id, _>(Id::from(world.project))
-        .bind::<Text, _>(world.mode.as_str())
+        .bind::<Id, _>(Id::from(project_mode.project))
+        .bind::<Text, _>(project_mode.mode.as_str())
         .bind::<BigInt, _>(stored_place(after.number))
         .bind::<BigInt, _>(i64::from(limit.get()) + 1)
         .load(connection)?;
@@ -46,31 +46,31 @@ pub(crate) fn slice(
 /// Reads the events after this one, oldest first.
 pub(crate) fn newer(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     after: FeedPosition,
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
-    between(connection, world, (stored_place(after.number), i64::MAX), limit)
+    between(connection, project_mode, (stored_place(after.number), i64::MAX), limit)
 }
 
 pub(crate) fn oldest(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     until: FeedPosition,
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
-    between(connection, world, (0, stored_place(until.number)), limit)
+    between(connection, project_mode, (0, stored_place(until.number)), limit)
 }
 
 fn between(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     (after, until): (i64, i64),
     limit: i64,
 ) -> QueryResult<Vec<OldestRow>> {
     diesel::sql_query(OLDEST)
-        .bind::<Id, _>(Id::from(world.project))
-        .bind::<Text, _>(world.mode.as_str())
+        .bind::<Id, _>(Id::from(project_mode.project))
+        .bind::<Text, _>(project_mode.mode.as_str())
         .bind::<BigInt, _>(after)
         .bind::<BigInt, _>(until)
         .bind::<BigInt, _>(limit)

@@ -14,11 +14,11 @@ pub(crate) fn listeners(project: ProjectId) -> Listeners {
 }
 
 /// The project, if its feed is switched on.
-pub(crate) fn feeding(project: ProjectId) -> Feeding {
+pub(crate) fn feeding(project: ProjectId) -> FeedColumn {
     projects::table.filter(projects::id.eq(Id::from(project))).filter(projects::events_feed)
 }
 
-type Feeding = Filter<Filter<projects::table, Eq<projects::id, Id>>, projects::events_feed>;
+type FeedColumn = Filter<Filter<projects::table, Eq<projects::id, Id>>, projects::events_feed>;
 
 type Listeners = Filter<
     Filter<webhook_endpoints::table, Eq<webhook_endpoints::project_id, Id>>,
@@ -33,7 +33,7 @@ pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result
         .and(webhook_endpoints::disabled_at.is_null());
     let found: Vec<(bool, Option<Id>)> = projects::table
         .left_join(webhook_endpoints::table.on(heard))
-        .filter(projects::id.eq(Id::from(event.world.project)))
+        .filter(projects::id.eq(Id::from(event.project_mode.project)))
         .select((projects::events_feed, webhook_endpoints::id.nullable()))
         .load(connection)?;
     let feeds = found.iter().any(|(feeds, _)| *feeds);
@@ -64,11 +64,11 @@ pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result
 /// Removes a phone's number from events that are still to be delivered.
 pub(crate) fn forget_phone(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     phone: &[u8],
 ) -> QueryResult<usize> {
     let nothing = None::<Vec<u8>>;
-    diesel::update(of_phone!(events of world, phone))
+    diesel::update(of_phone!(events of project_mode, phone))
         .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
         .execute(connection)
 }

@@ -1,6 +1,6 @@
 use crate::event::record;
 use crate::{Settings, SqliteStore};
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventStore, Room, Subject};
+use dwar_event::{ClaimCapacity, Dispatch, Endpoint, Event, EventKind, EventStore, Subject};
 use dwar_kernel::{KeptSecret, KeyMode, Sealed};
 use dwar_project::ProjectStore;
 use dwar_testkit::{Fixtures, START, seconds};
@@ -23,7 +23,7 @@ async fn the_same_event_again_changes_nothing() {
         disabled_at: None,
     };
     let event = Event {
-        world: project.id.in_mode(KeyMode::Live),
+        project_mode: project.id.in_mode(KeyMode::Live),
         kind: EventKind::SessionRevoked,
         subject: Subject::Session { session: make.id(), identity: make.id() },
         at: START,
@@ -34,6 +34,7 @@ async fn the_same_event_again_changes_nothing() {
         let again = Event { at, ..event.clone() };
         store.write("test", move |connection| record(connection, &again)).await.unwrap();
     }
-    let due = store.claim_due(START + seconds(2), seconds(60), Room::of(10)).await.unwrap();
+    let due =
+        store.claim_due(START + seconds(2), seconds(60), ClaimCapacity::of(10)).await.unwrap();
     assert_eq!(due, [Dispatch { endpoint, event, failures: 0 }]);
 }

@@ -4,18 +4,18 @@ mod prepare;
 mod redeem;
 mod report;
 
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_login::{LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport};
-use dwar_otp::{DeliveryStep, Otp, Reported};
+use dwar_otp::{DeliveryStep, Otp, ReportedRequest};
 
 #[async_trait]
 impl LoginStore for SqliteStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
-        self.of(send.otp.world.project)
-            .write_that("login.prepare", Changes::NoLookUp, move |connection| {
+        self.of(send.otp.project_mode.project)
+            .write_that("login.prepare", OutdatedLookUps::NoLookUp, move |connection| {
                 prepare::prepare(connection, &send, now)
             })
             .await
@@ -23,21 +23,21 @@ impl LoginStore for SqliteStore {
 
     async fn report(
         &self,
-        request: Reported,
+        request: ReportedRequest,
         report: SendReport,
         now: Timestamp,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let (project, otp) = request.key();
         self.of(project)
-            .write_that("login.report", Changes::NoLookUp, move |connection| {
+            .write_that("login.report", OutdatedLookUps::NoLookUp, move |connection| {
                 report::report(connection, project, otp, &report, now)
             })
             .await
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        self.of(redemption.world.project)
-            .write_that("login.redeem", Changes::NoLookUp, move |connection| {
+        self.of(redemption.project_mode.project)
+            .write_that("login.redeem", OutdatedLookUps::NoLookUp, move |connection| {
                 redeem::redeem(connection, &redemption, now)
             })
             .await

@@ -1,7 +1,7 @@
 use crate::connection::error::{Failure, unavailable};
 use crate::otp::row;
 use crate::send_limiter::{PlaceRow, log_of, take_place};
-use crate::wallet::{Purse, hold};
+use crate::wallet::{StoredWallet, hold};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::Timestamp;
@@ -19,7 +19,7 @@ pub(super) fn prepare(
     let Found { mut log, purse, is_known, has_code } = find(connection, send)?;
     let (key, otp) = (send.key(), &send.otp);
     if is_known {
-        let known = row::by_id(connection, key.world.project, otp.id)?;
+        let known = row::by_id(connection, key.project_mode.project, otp.id)?;
         return match known.as_ref() == Some(otp) {
             true => Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now))),
             false => Err(unavailable("a send that was repeated has been changed since").into()),
@@ -42,14 +42,14 @@ pub(super) fn prepare(
 struct Found {
     /// The log without the send's own place, which exists if the call is repeated.
     log: SendLog,
-    purse: Purse,
+    purse: StoredWallet,
     is_known: bool,
     has_code: bool,
 }
 
 fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Failure> {
-    let Otp { id, world, .. } = send.otp;
-    let (own, word) = (Id::from(id), world.mode.as_str());
+    let Otp { id, project_mode, .. } = send.otp;
+    let (own, word) = (Id::from(id), project_mode.mode.as_str());
     let index = || send.otp.phone.0.to_vec();
     let budget = guess_budgets::project_id
         .eq(projects::id)
@@ -59,11 +59,11 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
         .eq(projects::id)
         .and(send_slots::mode.eq(word))
         .and(send_slots::phone_index.eq(index()));
-    let rows: Vec<(Option<PlaceRow>, Beside)> = projects::table
+    let rows: Vec<(Option<PlaceRow>, JoinedColumns)> = projects::table
         .left_join(wallets::table)
         .left_join(guess_budgets::table.on(budget))
         .left_join(send_slots::table.on(place))
-        .filter(projects::id.eq(Id::from(world.project)))
+        .filter(projects::id.eq(Id::from(project_mode.project)))
         .order(send_slots::taken_at)
         .select((
             Option::<PlaceRow>::as_select(),
@@ -72,18 +72,27 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
                 Option::<WalletRow>::as_select(),
                 projects::low_balance,
                 exists(otps::table.find(own).select(otps::id)),
-                exists(of_phone!(otps of world, index()).filter(row::is_open()).select(otps::id)),
+                exists(
+                    of_phone!(otps of project_mode, index())
+                        .filter(row::is_open())
+                        .select(otps::id),
+                ),
             ),
         ))
         .load(connection)?;
-    let (places, beside): (Vec<_>, Vec<Beside>) = rows.into_iter().unzip();
+    let (places, beside): (Vec<_>, Vec<JoinedColumns>) = rows.into_iter().unzip();
     let gone = || unavailable("the project of a send is gone");
     let (budget, wallet, low_balance, is_known, has_code) =
         beside.into_iter().next().ok_or_else(gone)?;
     let others = places.into_iter().flatten().filter(|place| place.send_id != own);
     let log = log_of(others, budget)?;
-    Ok(Found { log, purse: Purse::new(world.project, wallet, low_balance), is_known, has_code })
+    Ok(Found {
+        log,
+        purse: StoredWallet::new(project_mode.project, wallet, low_balance),
+        is_known,
+        has_code,
+    })
 }
 
 /// Columns repeated on every joined row.
-type Beside = (Option<BudgetRow>, Option<WalletRow>, Option<i64>, bool, bool);
+type JoinedColumns = (Option<BudgetRow>, Option<WalletRow>, Option<i64>, bool, bool);

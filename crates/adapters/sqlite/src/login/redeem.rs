@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_identity::Identity;
 use dwar_kernel::Timestamp;
 use dwar_login::{Redeemed, Redemption};
-use dwar_otp::{GuessBudget, Otp, Verdict};
+use dwar_otp::{GuessBudget, GuessVerdict, Otp};
 use dwar_sql::schema::{guess_budgets, identities, otp_attempts, otps};
 use dwar_sql::{AttemptRow, BudgetRow, IdentityRow, OtpRow, maybe, of_phone};
 
@@ -29,7 +29,7 @@ pub(super) fn redeem(
         event::record(connection, event)?;
     }
     let login = match verdict {
-        Verdict::Accepted(_) => redemption.log_in(known),
+        GuessVerdict::Accepted(_) => redemption.log_in(known),
         _ => None,
     };
     if let Some((identity, session)) = &login {
@@ -52,7 +52,7 @@ fn find(
     connection: &mut SqliteConnection,
     redemption: &Redemption,
 ) -> Result<Option<Found>, Failure> {
-    let Redemption { world, phone, .. } = *redemption;
+    let Redemption { project_mode, phone, .. } = *redemption;
     let budget = guess_budgets::project_id
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
@@ -61,7 +61,7 @@ fn find(
         .eq(otps::project_id)
         .and(identities::mode.eq(otps::mode))
         .and(identities::phone_index.eq(otps::phone_index));
-    let rows = of_phone!(otps of world, phone.0.as_slice())
+    let rows = of_phone!(otps of project_mode, phone.0.as_slice())
         .filter(row::is_open())
         .left_join(guess_budgets::table.on(budget))
         .left_join(identities::table.on(identity))
@@ -72,7 +72,8 @@ fn find(
             (
                 Option::<BudgetRow>::as_select(),
                 Option::<IdentityRow>::as_select(),
-                exists(event::listeners(world.project)).or(exists(event::feeding(world.project))),
+                exists(event::listeners(project_mode.project))
+                    .or(exists(event::feeding(project_mode.project))),
             ),
         ))
         .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(

@@ -3,11 +3,11 @@ use crate::event;
 use crate::otp::row;
 use crate::ports::wallet::{captured, end_hold};
 use crate::send_limiter::forgive;
-use crate::wallet::{Purse, book};
+use crate::wallet::{StoredWallet, book};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, Event, OtpId, ProjectId, Timestamp};
-use dwar_login::{Concluded, Ending, SendReport};
+use dwar_login::{MoneyOutcome, ReportOutcome, SendReport};
 use dwar_otp::{DeliveryStep, Otp};
 use dwar_ratelimit::SendKey;
 use dwar_sql::schema::{otp_attempts, otps, projects, wallets};
@@ -24,14 +24,14 @@ pub(super) fn report(
         return Ok(None);
     };
     let mut otp = before.clone();
-    let Concluded { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
+    let ReportOutcome { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
     row::save(connection, &before, &otp)?;
     let low = match ending {
         Some(ending) => end(connection, purse, ending, &otp, report.entries, now)?,
         None => None,
     };
     if is_forgiven {
-        let key = SendKey { world: otp.world, phone: otp.phone };
+        let key = SendKey { project_mode: otp.project_mode, phone: otp.phone };
         forgive(connection, &key, otp.id)?;
     }
     for event in event.iter().chain(&low).filter(|_| is_heard) {
@@ -43,18 +43,20 @@ pub(super) fn report(
 /// Settles the hold of a send that ended, and returns the resulting event.
 fn end(
     connection: &mut SqliteConnection,
-    purse: Purse,
-    ending: Ending,
+    purse: StoredWallet,
+    ending: MoneyOutcome,
     otp: &Otp,
     entries: [EntryId; 2],
     now: Timestamp,
 ) -> Result<Option<Event>, Failure> {
     let (hold, (capture, refunded)) = match ending {
-        Ending::Settle(_) => (end_hold(connection, otp.world.project, otp.id)?, (None, false)),
-        Ending::Refund => (None, captured(connection, otp.world.project, otp.id)?),
+        MoneyOutcome::Settle(_) => {
+            (end_hold(connection, otp.project_mode.project, otp.id)?, (None, false))
+        }
+        MoneyOutcome::Refund => (None, captured(connection, otp.project_mode.project, otp.id)?),
     };
     let money = (hold, capture, refunded);
-    let moved = book(connection, otp.world.project, purse, |_, wallet| {
+    let moved = book(connection, otp.project_mode.project, purse, |_, wallet| {
         Ok(ending.book(wallet, money, entries, now))
     })?;
     Ok(moved.event)
@@ -62,7 +64,7 @@ fn end(
 
 struct Found {
     otp: Otp,
-    purse: Purse,
+    purse: StoredWallet,
     /// Whether the project has any listener for events.
     is_heard: bool,
 }
@@ -91,7 +93,7 @@ fn find(
     let found = row::whole(rows)?;
     Ok(found.map(|(otp, (wallet, low_balance, is_heard))| Found {
         otp,
-        purse: Purse::new(project, wallet, low_balance),
+        purse: StoredWallet::new(project, wallet, low_balance),
         is_heard,
     }))
 }

@@ -1,8 +1,8 @@
 pub(crate) mod row;
 
 use crate::connection::command::snapshot;
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::SqliteStore;
-use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError, Timestamp};
@@ -15,24 +15,28 @@ use std::time::Duration;
 impl OtpStore for SqliteStore {
     async fn forget_guesses(
         &self,
-        world: ProjectMode,
+        project_mode: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.of(world.project)
-            .write_that("otp.forget_guesses", Changes::NoLookUp, move |connection| {
-                let counted = row::budget(connection, world, phone)?;
-                let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
+        self.of(project_mode.project)
+            .write_that("otp.forget_guesses", OutdatedLookUps::NoLookUp, move |connection| {
+                let counted = row::budget(connection, project_mode, phone)?;
+                let key = (
+                    Id::from(project_mode.project),
+                    project_mode.mode.as_str(),
+                    phone.0.as_slice(),
+                );
                 diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
                 Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
             })
             .await
     }
 
-    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
-        self.of(world.project)
+    async fn find(&self, project_mode: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
+        self.of(project_mode.project)
             .read("otp.find", move |connection| {
                 snapshot(connection, |connection| {
-                    let found = in_world!(otps of world, otp)
+                    let found = in_world!(otps of project_mode, otp)
                         .select(OtpRow::as_select())
                         .get_result(connection)
                         .optional()?;
@@ -59,7 +63,7 @@ impl OtpStore for SqliteStore {
             let Some((project, mode, otp, attempt)) = newest else { return Ok(None) };
             let row = Row::new("otps", otp);
             Ok(Some(ReceiptTarget {
-                world: row.world(project, &mode)?,
+                project_mode: row.project_mode(project, &mode)?,
                 otp: row.id("id", otp)?,
                 attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
             }))
@@ -73,7 +77,7 @@ impl OtpStore for SqliteStore {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.write_that("otp.claim_due", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.claim_due", OutdatedLookUps::NoLookUp, move |connection| {
             let due = otps::table
                 .filter(otps::due_at.le(At::from(now)))
                 .order((otps::due_at, otps::id))
@@ -99,7 +103,7 @@ impl OtpStore for SqliteStore {
     }
 
     async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
-        self.write_that("otp.bring_forward", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.bring_forward", OutdatedLookUps::NoLookUp, move |connection| {
             let brought = diesel::update(otps::table.filter(otps::due_at.gt(At::from(later_than))))
                 .set(otps::due_at.eq(At::from(to)))
                 .execute(connection)?;
@@ -109,7 +113,7 @@ impl OtpStore for SqliteStore {
     }
 
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
-        self.write_that("otp.withdraw_all", Changes::NoLookUp, move |connection| {
+        self.write_that("otp.withdraw_all", OutdatedLookUps::NoLookUp, move |connection| {
             let withdrawn = diesel::update(withdrawable!(now))
                 .set(otps::state.eq(OtpState::Void.as_str()))
                 .execute(connection)?;

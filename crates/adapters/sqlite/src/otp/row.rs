@@ -68,7 +68,7 @@ type IsOpen = Or<Eq<otps::state, &'static str>, Eq<otps::state, &'static str>>;
 
 /// Closes the open code of a phone before a new one, as [`Otp::supersede`] does.
 pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
-    let open = of_phone!(otps of otp.world, otp.phone.0.as_slice()).filter(is_open());
+    let open = of_phone!(otps of otp.project_mode, otp.phone.0.as_slice()).filter(is_open());
     let superseded = otps::state.eq(OtpState::Superseded.as_str());
     statement::update(open, superseded).execute(connection)?;
     Ok(())
@@ -118,12 +118,12 @@ fn save_attempts(
 /// The guess budget of a phone; a missing row counts as no guesses.
 pub(crate) fn budget(
     connection: &mut SqliteConnection,
-    world: ProjectMode,
+    project_mode: ProjectMode,
     phone: BlindIndex,
 ) -> Result<GuessBudget, Failure> {
     let counted = guess_budgets::table.find((
-        Id::from(world.project),
-        world.mode.as_str(),
+        Id::from(project_mode.project),
+        project_mode.mode.as_str(),
         phone.0.as_slice(),
     ));
     let counted: Option<GuessBudget> = read_one!(BudgetRow of counted, connection);
@@ -136,8 +136,8 @@ pub(crate) fn save_budget(
     otp: &Otp,
     budget: GuessBudget,
 ) -> QueryResult<()> {
-    let row = BudgetRow::new(otp.world.project, &budget);
-    let (mode, phone) = (otp.world.mode.as_str(), otp.phone.0.as_slice());
+    let row = BudgetRow::new(otp.project_mode.project, &budget);
+    let (mode, phone) = (otp.project_mode.mode.as_str(), otp.phone.0.as_slice());
     if budget == GuessBudget::default() {
         let key = (row.project_id, mode, phone);
         diesel::delete(guess_budgets::table.find(key)).execute(connection)?;

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
-use dwar_otp::{GuessPolicy, OtpStore, Verdict};
+use dwar_otp::{GuessPolicy, GuessVerdict, OtpStore};
 use dwar_project::ProjectStore;
 use dwar_sqlite::{OpenError, Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, race};
@@ -47,7 +47,7 @@ async fn what_was_answered_is_there_after_a_reopening() {
         store.create(project.clone(), keys.clone()).await.unwrap();
         make.issue(&store, otp.clone()).await;
         let judged = make.judge(&store, &line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        assert!(matches!(judged, Verdict::Wrong(_)));
+        assert!(matches!(judged, GuessVerdict::Wrong(_)));
     }
     let store = open(&database(&folder)).await;
     assert_eq!(ProjectStore::find(&store, id).await.unwrap(), Some(project.into_project()));
@@ -173,8 +173,11 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
     .await;
     let accepted = answers.iter().filter(|answer| matches!(answer, Redeemed::LoggedIn(..)));
     assert_eq!(accepted.count(), 1);
-    let known =
-        stores[0].find_by_phone(id.in_mode(line.world.mode), line.index).await.unwrap().unwrap();
+    let known = stores[0]
+        .find_by_phone(id.in_mode(line.project_mode.mode), line.index)
+        .await
+        .unwrap()
+        .unwrap();
     assert!(answers.iter().all(|answer| match answer {
         Redeemed::LoggedIn(_, identity) => *identity == known.id,
         _ => true,

@@ -6,11 +6,13 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::dsl::sql;
 use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
-use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
+use dwar_event::{CallLog, ClaimCapacity, Endpoint, Event, EventStore};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeptSecret, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
-use dwar_otp::{GuessPolicy, Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, Reported, Verdict};
+use dwar_otp::{
+    GuessPolicy, GuessVerdict, Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, ReportedRequest,
+};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
@@ -73,12 +75,12 @@ impl Scene {
         let otp = self.make.issue(&self.store, self.make.otp(&line)).await;
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
         for report in [accepted, Report::Delivered] {
-            let request = Reported::Id(self.project, otp.id);
+            let request = ReportedRequest::Id(self.project, otp.id);
             let applied = self.make.report(&self.store, request, &otp, report, START).await;
             assert!(applied.is_some());
         }
         let judged = self.make.judge(&self.store, &line, CODE, GuessPolicy::OFF, START).await;
-        assert!(matches!(judged, Verdict::Accepted(_)));
+        assert!(matches!(judged, GuessVerdict::Accepted(_)));
         (line, otp)
     }
 
@@ -89,7 +91,7 @@ impl Scene {
         let identity = self.make.log_in(&self.store, line, login).await;
         assert!(self.store.revoke(session, token, START).await.unwrap());
         self.store
-            .erase(self.project.in_mode(line.world.mode), identity, START)
+            .erase(self.project.in_mode(line.project_mode.mode), identity, START)
             .await
             .unwrap()
             .unwrap();
@@ -115,8 +117,9 @@ impl Scene {
     }
 
     async fn due(&self) -> Vec<Event> {
-        let due =
-            EventStore::claim_due(&self.store, START, seconds(60), Room::of(1_000)).await.unwrap();
+        let due = EventStore::claim_due(&self.store, START, seconds(60), ClaimCapacity::of(1_000))
+            .await
+            .unwrap();
         due.into_iter().map(|dispatch| dispatch.event).collect()
     }
 }
@@ -261,8 +264,9 @@ async fn a_claim_leaves_the_same_event_to_other_endpoints() {
     scene.adjust(-200).await;
     let mut told = Vec::new();
     for _ in endpoints {
-        let due =
-            EventStore::claim_due(&scene.store, START, seconds(60), Room::of(1)).await.unwrap();
+        let due = EventStore::claim_due(&scene.store, START, seconds(60), ClaimCapacity::of(1))
+            .await
+            .unwrap();
         assert_eq!(due.len(), 1);
         told.push(due[0].endpoint.id);
     }

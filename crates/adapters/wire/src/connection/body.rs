@@ -1,4 +1,4 @@
-use super::chunks::Chunks;
+use super::chunks::ChunkedBody;
 use super::state::{Body, Connection, Shared};
 use actix_http::BoxedPayloadStream;
 use actix_web::dev::{Payload, RequestHead};
@@ -25,7 +25,8 @@ pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Paylo
     }
     let body = Rc::new(RefCell::new(body));
     connection.hold(Rc::clone(&body));
-    let watched: BoxedPayloadStream = Box::pin(Watched { body, connection: Rc::clone(connection) });
+    let watched: BoxedPayloadStream =
+        Box::pin(WatchedBody { body, connection: Rc::clone(connection) });
     Payload::Stream { payload: watched }
 }
 
@@ -38,7 +39,7 @@ fn framing(head: &RequestHead, body: &Payload) -> Body {
     if matches!(body, Payload::None) {
         Body::Length(0)
     } else if headers.contains_key(header::TRANSFER_ENCODING) {
-        Body::Chunked(Chunks::default())
+        Body::Chunked(ChunkedBody::default())
     } else if headers.get_all(header::UPGRADE).any(websocket) {
         Body::Endless
     } else {
@@ -49,12 +50,12 @@ fn framing(head: &RequestHead, body: &Payload) -> Body {
 }
 
 /// A body that tells its connection when the reader waits for more bytes.
-struct Watched {
+struct WatchedBody {
     body: Shared,
     connection: Rc<Connection>,
 }
 
-impl Stream for Watched {
+impl Stream for WatchedBody {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -4,7 +4,7 @@ use memchr::memchr;
 ///
 /// Accepts exactly the bodies that the parser behind it accepts; others are [`Malformed`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Chunks {
+pub(super) enum ChunkedBody {
     #[default]
     Size,
     SizeRest(u64),
@@ -24,7 +24,7 @@ pub(super) enum Chunks {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-impl Chunks {
+impl ChunkedBody {
     /// Scans `bytes` and returns how many of them belong to the body.
     pub(super) fn follow(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         let mut at = 0;
@@ -86,13 +86,13 @@ mod tests {
 
     /// Follows the body as a whole and byte by byte, and checks that the result is the same.
     fn follow(bytes: &[u8]) -> Result<(usize, bool), Malformed> {
-        let mut whole = Chunks::default();
+        let mut whole = ChunkedBody::default();
         let taken = whole.follow(bytes);
-        let mut piecemeal = Chunks::default();
+        let mut piecemeal = ChunkedBody::default();
         let sum: Result<usize, Malformed> =
             bytes.iter().map(|byte| piecemeal.follow(&[*byte])).sum();
         assert_eq!(taken, sum);
-        taken.map(|taken| (taken, whole == Chunks::Done))
+        taken.map(|taken| (taken, whole == ChunkedBody::Done))
     }
 
     #[test]

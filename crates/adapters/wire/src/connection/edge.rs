@@ -1,4 +1,4 @@
-use super::state::{Connection, LAST_WORDS, Patience, Phase};
+use super::state::{ClientTimeouts, Connection, LAST_WORDS, Phase};
 use actix_web::http::StatusCode;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The connections of one worker, and their maximum number.
 pub(crate) struct Edge {
-    patience: Patience,
+    patience: ClientTimeouts,
     places: usize,
     guests: RefCell<BTreeMap<u64, Rc<Connection>>>,
     next: Cell<u64>,
@@ -19,7 +19,7 @@ pub(crate) struct Edge {
 impl Edge {
     /// Makes an edge for at most `places` connections. The last place stays free while any
     /// connection has no whole request in progress.
-    pub(crate) fn new(patience: Patience, places: usize) -> Rc<Self> {
+    pub(crate) fn new(patience: ClientTimeouts, places: usize) -> Rc<Self> {
         Rc::new(Self { patience, places, guests: RefCell::default(), next: Cell::default() })
     }
 

@@ -1,4 +1,4 @@
-use super::head::{self, Search};
+use super::head::{self, HeadSearch};
 use super::state::{Connection, Phase};
 use actix_web::http::StatusCode;
 use actix_web::web::{Buf, BytesMut};
@@ -28,7 +28,7 @@ const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 
 /// What is known about further bytes while the connection does not read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ear {
+enum StreamState {
     Deaf,
     /// The task is woken when bytes arrive.
     Listening,
@@ -44,14 +44,14 @@ pub(crate) struct Gate<T> {
     stream: T,
     connection: Rc<Connection>,
     word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
-    search: Search,
+    search: HeadSearch,
     /// Bytes that were read and not yet passed on.
     held: BytesMut,
     /// How many of them belong to the rest of a whole head.
     head: usize,
     /// Number of bytes that were read and discarded after a refusal.
     discarded: usize,
-    ear: Ear,
+    ear: StreamState,
 }
 
 impl<T: Readable> Gate<T> {
@@ -60,7 +60,7 @@ impl<T: Readable> Gate<T> {
         connection: Rc<Connection>,
         word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
     ) -> Self {
-        let (search, held, ear) = (Search::default(), BytesMut::new(), Ear::Deaf);
+        let (search, held, ear) = (HeadSearch::default(), BytesMut::new(), StreamState::Deaf);
         Self { stream, connection, word, search, held, head: 0, discarded: 0, ear }
     }
 
@@ -76,9 +76,9 @@ impl<T: Readable> Gate<T> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<usize>> {
         let before = buffer.filled().len();
-        self.ear = Ear::Listening;
+        self.ear = StreamState::Listening;
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        self.ear = Ear::Deaf;
+        self.ear = StreamState::Deaf;
         Poll::Ready(Ok(buffer.filled().len() - before))
     }
 
@@ -116,7 +116,7 @@ impl<T: Readable> Gate<T> {
         self.let_go(part);
         self.head -= part;
         if self.head == 0 {
-            self.search = Search::default();
+            self.search = HeadSearch::default();
             self.connection.hand_over(0);
         }
         Poll::Ready(Ok(()))
@@ -135,12 +135,12 @@ impl<T: Readable> Gate<T> {
         }
         let came = &buffer.filled()[before..];
         if self.held.is_empty() {
-            match Search::default().end(came) {
+            match HeadSearch::default().end(came) {
                 Some(end) if end <= head::LONGEST && comes_alone(came, end) => {
                     self.connection.hand_over((came.len() - end) as u64);
                     return Poll::Ready(Ok(true));
                 }
-                _ => self.search = Search::default(),
+                _ => self.search = HeadSearch::default(),
             }
         }
         self.held.extend_from_slice(came);
@@ -180,11 +180,11 @@ impl<T: Readable> Gate<T> {
 
     /// Reads nothing, but wakes the task when there is something to read.
     fn poll_later(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.ear != Ear::Called {
+        if self.ear != StreamState::Called {
             let readable = self.stream.poll_readable(context)?.is_ready();
-            self.ear = if readable { Ear::Called } else { Ear::Listening };
+            self.ear = if readable { StreamState::Called } else { StreamState::Listening };
         }
-        self.connection.wait(self.ear == Ear::Called || !self.held.is_empty());
+        self.connection.wait(self.ear == StreamState::Called || !self.held.is_empty());
         Poll::Pending
     }
 
@@ -279,7 +279,7 @@ impl<T: Readable> AsyncWrite for Gate<T> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
         let was_blocked = self.connection.is_blocked();
         let next = self.connection.flushed();
-        let waits = self.ear == Ear::Listening && self.held.is_empty();
+        let waits = self.ear == StreamState::Listening && self.held.is_empty();
         if was_blocked || (next && !waits) {
             context.waker().wake_by_ref();
         }

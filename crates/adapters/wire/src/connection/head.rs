@@ -7,14 +7,14 @@ const CONTENT_LENGTH: &[u8] = b"content-length:";
 
 /// Finds the end of a head that arrives in pieces, without reading a byte twice.
 #[derive(Default)]
-pub(super) struct Search {
+pub(super) struct HeadSearch {
     /// No byte before this index ends the head.
     from: usize,
     /// Whether the empty lines that may precede a head (RFC 9112 section 2.2) were skipped.
     begun: bool,
 }
 
-impl Search {
+impl HeadSearch {
     /// Returns the index after the head at the start of `bytes`, once the head is complete: after
     /// the first empty line.
     ///
@@ -65,9 +65,9 @@ mod tests {
 
     /// Searches after each byte, and checks that the result does not depend on the pieces.
     fn end(bytes: &[u8]) -> Option<usize> {
-        let mut piecemeal = Search::default();
+        let mut piecemeal = HeadSearch::default();
         let found = (1..=bytes.len()).find_map(|count| piecemeal.end(&bytes[..count]));
-        assert_eq!(found, Search::default().end(bytes), "{:?}", String::from_utf8_lossy(bytes));
+        assert_eq!(found, HeadSearch::default().end(bytes), "{:?}", String::from_utf8_lossy(bytes));
         found
     }
 

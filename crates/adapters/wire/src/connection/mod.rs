@@ -16,7 +16,7 @@ mod state;
 pub(crate) use body::begin;
 pub(crate) use edge::Edge;
 pub(crate) use gate::Gate;
-pub use state::{Connection, Patience};
+pub use state::{ClientTimeouts, Connection};
 
 #[cfg(test)]
 mod tests;

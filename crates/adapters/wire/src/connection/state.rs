@@ -1,4 +1,4 @@
-use super::chunks::{Chunks, Malformed};
+use super::chunks::{ChunkedBody, Malformed};
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use std::cell::{Cell, RefCell};
@@ -15,7 +15,7 @@ pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Time limits for a client, each measured from its own start.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct ClientTimeouts {
     /// From the first byte of a head to its end.
     pub head: Duration,
     /// From the moment that part of an answer could not be sent until all of it was.
@@ -45,7 +45,7 @@ pub(super) enum Phase {
 pub(super) enum Body {
     Length(u64),
     /// Everything up to the last chunk.
-    Chunked(Chunks),
+    Chunked(ChunkedBody),
     /// Everything until the connection ends. What follows is not HTTP.
     Endless,
 }
@@ -53,7 +53,7 @@ pub(super) enum Body {
 /// The state of one connection. The stream below the parser, the middleware above it and the future
 /// around both share it.
 pub struct Connection {
-    patience: Patience,
+    patience: ClientTimeouts,
     phase: Cell<Phase>,
     since: Cell<Instant>,
     /// Since when the peer has not received all written bytes.
@@ -75,7 +75,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(patience: Patience) -> Self {
+    pub(super) fn new(patience: ClientTimeouts) -> Self {
         Self {
             patience,
             phase: Cell::new(Phase::Idle),
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn patience(&self) -> Patience {
+    pub(super) fn patience(&self) -> ClientTimeouts {
         self.patience
     }
 
@@ -162,7 +162,7 @@ impl Connection {
     /// Tells whether more of the body is expected and may be passed on.
     pub(super) fn wants_body(&self) -> bool {
         match self.body.get() {
-            Body::Length(0) | Body::Chunked(Chunks::Done) | Body::Endless => false,
+            Body::Length(0) | Body::Chunked(ChunkedBody::Done) | Body::Endless => false,
             Body::Length(_) | Body::Chunked(_) => self.untaken.get() < WINDOW,
         }
     }
@@ -200,7 +200,7 @@ impl Connection {
         if self.phase.get() != Phase::Answer {
             return false;
         }
-        let whole = matches!(self.body.get(), Body::Length(0) | Body::Chunked(Chunks::Done));
+        let whole = matches!(self.body.get(), Body::Length(0) | Body::Chunked(ChunkedBody::Done));
         if whole {
             self.held.take();
         }

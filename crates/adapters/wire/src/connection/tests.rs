@@ -1,9 +1,9 @@
 //! Tests of the gate, the time limits and the edge, over a socket made of two queues.
 
-use super::chunks::Chunks;
+use super::chunks::ChunkedBody;
 use super::gate::{Gate, Readable};
 use super::state::{Body, Connection, Phase};
-use super::{Edge, Patience, head};
+use super::{ClientTimeouts, Edge, head};
 use actix_web::http::StatusCode;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep};
 
 const HEAD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const NONE: Body = Body::Length(0);
-const CHUNKED: Body = Body::Chunked(Chunks::Size);
+const CHUNKED: Body = Body::Chunked(ChunkedBody::Size);
 const SECOND: Duration = Duration::from_secs(1);
-const PATIENCE: Patience = Patience {
+const PATIENCE: ClientTimeouts = ClientTimeouts {
     head: Duration::from_secs(5),
     write: Duration::from_secs(10),
     keep_alive: Duration::from_secs(30),

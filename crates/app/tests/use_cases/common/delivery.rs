@@ -1,6 +1,6 @@
 use super::{World, limits};
 use dwar_app::{Deliver, Idempotency, Routes, SendOtp};
-use dwar_login::{Concluded, Cost, Ending, Prepared};
+use dwar_login::{Cost, MoneyOutcome, Prepared, ReportOutcome};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
 use dwar_ratelimit::SendLog;
@@ -28,17 +28,17 @@ pub fn refused() -> Outcome {
 }
 
 /// How a report ended a send: the end of its money, and whether its place was returned.
-pub type End = (Option<Ending>, bool);
+pub type End = (Option<MoneyOutcome>, bool);
 
 pub const fn charged(paise: i64) -> End {
-    (Some(Ending::Settle(Settlement::Capture(Paise(paise)))), false)
+    (Some(MoneyOutcome::Settle(Settlement::Capture(Paise(paise)))), false)
 }
 
 /// Nothing is charged, but the phone may have got the message.
-pub const FREE: End = (Some(Ending::Settle(Settlement::Release)), false);
+pub const FREE: End = (Some(MoneyOutcome::Settle(Settlement::Release)), false);
 
 /// Nothing is charged, and the phone certainly got nothing.
-pub const FORGIVEN: End = (Some(Ending::Settle(Settlement::Release)), true);
+pub const FORGIVEN: End = (Some(MoneyOutcome::Settle(Settlement::Release)), true);
 
 /// Expectations of the ports of a send, each exactly once unless noted.
 impl World {
@@ -77,9 +77,10 @@ impl World {
         let (kept, ends) = (Arc::clone(&self.kept), Arc::clone(&self.ends));
         self.logins.expect_report().returning(move |request, report, now| {
             let mut kept = kept.lock().unwrap();
-            let row = kept.iter_mut().find(|row| (row.world.project, row.id) == request.key());
+            let row =
+                kept.iter_mut().find(|row| (row.project_mode.project, row.id) == request.key());
             Ok(row.map(|row| {
-                let Concluded { step, ending, is_forgiven, .. } = report.apply(row, now);
+                let ReportOutcome { step, ending, is_forgiven, .. } = report.apply(row, now);
                 if ending.is_some() || is_forgiven {
                     ends.lock().unwrap().push((ending, is_forgiven));
                 }
@@ -93,7 +94,7 @@ impl World {
     pub fn settles(&mut self, settlement: Settlement) -> &mut Self {
         self.wallets
             .expect_settle()
-            .with(eq(self.line.world.project), always(), eq(settlement), always(), always())
+            .with(eq(self.line.project_mode.project), always(), eq(settlement), always(), always())
             .times(1)
             .returning(|_, _, _, _, _| Ok(true));
         self
@@ -179,7 +180,7 @@ impl World {
             codes: Arc::clone(&self.make.codes),
             lifetime: minutes(10),
             limits: limits(),
-            tally: self.tally(),
+            usage_recorder: self.usage_recorder(),
         }
     }
 

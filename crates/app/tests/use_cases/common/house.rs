@@ -7,7 +7,7 @@ use dwar_kernel::Phone;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Gateway, Message, Outcome};
 use dwar_project::{Caller, ProjectChange};
-use dwar_session::{PresentedToken, Sought};
+use dwar_session::{KeyAndSession, PresentedToken};
 use dwar_testkit::{FixedClock, MS, Postbox, START, any_project, outside, parts, phone};
 use dwar_wallet::{Amount, Balance, Paise};
 use futures_util::future::BoxFuture;
@@ -107,7 +107,7 @@ impl House {
 
     pub async fn is_valid(&self, pair: &TokenPair) -> bool {
         let validate = &self.service.use_cases.validate_session;
-        match validate.validate(&self.sought(pair).await, &self.read(pair)).await {
+        match validate.validate(&self.key_and_session(pair).await, &self.read(pair)).await {
             Ok(valid) => valid.session == pair.session,
             Err(ValidateSessionError::Invalid) => false,
             Err(ValidateSessionError::Store(cause)) => panic!("{cause}"),
@@ -128,7 +128,7 @@ impl House {
     }
 
     /// Key and session, as found for a request with the access token of this pair.
-    pub async fn sought(&self, pair: &TokenPair) -> Sought {
+    pub async fn key_and_session(&self, pair: &TokenPair) -> KeyAndSession {
         let authenticate = &self.service.use_cases.authenticate;
         authenticate.with_access_token(&self.key, Some(&self.read(pair))).await.unwrap()
     }

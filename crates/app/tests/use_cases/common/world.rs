@@ -1,5 +1,5 @@
 use super::End;
-use dwar_app::{ClockWatch, Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_app::{ClockWatch, CommonPorts, Limits, Policies, SessionPolicy, Tokens, UsageRecorder};
 use dwar_kernel::{KeyMode, PriceList, StoreError, TokenProfile};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
@@ -7,7 +7,9 @@ use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
-use dwar_session::{AccessToken, Claims, MockSessionStore, MockTokenSigner, Session, Sought};
+use dwar_session::{
+    AccessToken, Claims, KeyAndSession, MockSessionStore, MockTokenSigner, Session,
+};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, watch};
 use dwar_wallet::{MockWalletStore, Paise};
 use std::collections::HashMap;
@@ -87,8 +89,8 @@ impl World {
         }
     }
 
-    pub fn tools(&self) -> Toolbox {
-        Toolbox {
+    pub fn tools(&self) -> CommonPorts {
+        CommonPorts {
             clock: Arc::clone(&self.clock) as _,
             watch: Arc::clone(&self.watch),
             entropy: Arc::clone(&self.entropy) as _,
@@ -97,9 +99,9 @@ impl World {
         }
     }
 
-    pub fn tally(&self) -> Arc<Tally> {
+    pub fn usage_recorder(&self) -> Arc<UsageRecorder> {
         let store = Arc::new(MemoryStore::default());
-        Arc::new(Tally::new(self.tools(), store.clone(), store))
+        Arc::new(UsageRecorder::new(self.tools(), store.clone(), store))
     }
 
     /// A caller with a key of another project.
@@ -107,10 +109,10 @@ impl World {
         Caller { project: self.make.project().into_project(), ..self.caller.clone() }
     }
 
-    pub fn sought(&self, session: Option<Session>) -> Sought {
+    pub fn key_and_session(&self, session: Option<Session>) -> KeyAndSession {
         let Caller { project, mode, key } = self.caller.clone();
         let own_profile = project.own_profile(mode).cloned();
-        Sought { key, world: project.id.in_mode(mode), own_profile, session }
+        KeyAndSession { key, project_mode: project.id.in_mode(mode), own_profile, session }
     }
 
     /// The caller of the same project in the other mode.

@@ -4,8 +4,8 @@ use dwar_console::{
 use dwar_kernel::{Clock, ProjectId};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_operator::{
-    Access, Action, AuditEntry, AuditFilter, BrowserToken, By, Client, PasswordHasher,
-    PendingSignIn, TotpSecret,
+    Access, Action, AuditEntry, AuditFilter, BrowserToken, Client, PasswordHasher, PendingSignIn,
+    Requester, TotpSecret,
 };
 use dwar_testkit::{
     FixedClock, Fixtures, PlainHasher, Postbox, START, Stores, console, management, outside,
@@ -54,7 +54,7 @@ impl Office {
     }
 
     pub async fn invite(&self, name: &str, access: Access) -> Invited {
-        self.manage.operators.invite(&By::command_line(), name, access).await.unwrap()
+        self.manage.operators.invite(&Requester::command_line(), name, access).await.unwrap()
     }
 
     pub async fn join(&self, name: &str, access: Access) -> SignedIn {
@@ -122,7 +122,7 @@ impl Office {
 
     pub async fn log(&self) -> Vec<AuditEntry> {
         let all = AuditFilter::default();
-        self.manage.audit_log.page(&By::command_line(), all, None, 1_000).await.unwrap()
+        self.manage.audit_log.page(&Requester::command_line(), all, None, 1_000).await.unwrap()
     }
 
     pub async fn actions(&self) -> Vec<Action> {

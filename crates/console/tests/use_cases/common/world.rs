@@ -1,8 +1,8 @@
-use dwar_app::{Limits, Policies, Toolbox};
-use dwar_console::{Audit, Control};
+use dwar_app::{CommonPorts, Limits, Policies};
+use dwar_console::{AuditRecorder, Control};
 use dwar_kernel::{KeyMode, ProjectMode, StoreError};
 use dwar_memory::MemoryStore;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use dwar_otp::MockOtpStore;
 use dwar_project::{MockProjectStore, Project};
 use dwar_session::MockTokenSigner;
@@ -44,8 +44,8 @@ impl World {
         }
     }
 
-    pub fn tools(&self) -> Toolbox {
-        Toolbox {
+    pub fn tools(&self) -> CommonPorts {
+        CommonPorts {
             clock: Arc::clone(&self.clock) as _,
             watch: watch(&self.clock),
             entropy: Arc::new(SeededEntropy::new(2)),
@@ -57,7 +57,8 @@ impl World {
     /// The control of the mocked projects, with a log that accepts every entry.
     pub fn control(&mut self) -> Control {
         let projects = Arc::new(take(&mut self.projects));
-        let audit = Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) };
+        let audit =
+            AuditRecorder { tools: self.tools(), entries: Arc::new(MemoryStore::default()) };
         Control { tools: self.tools(), projects, audit }
     }
 
@@ -71,7 +72,7 @@ impl World {
     }
 }
 
-pub const BY: By = By::command_line();
+pub const BY: Requester = Requester::command_line();
 
 pub fn down() -> StoreError {
     StoreError::Unavailable("down".to_owned())

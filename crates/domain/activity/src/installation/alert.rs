@@ -3,7 +3,7 @@ use dwar_kernel::{AlertKind, InstanceId, ProjectId, StoreError, Timestamp};
 
 /// A problem that only one instance can see, such as a loop of its own that keeps restarting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct InstanceTrouble {
     pub kind: AlertKind,
     /// The thing concerned, such as the name of a provider or a loop; empty for the instance itself.
     pub about: String,
@@ -15,9 +15,9 @@ pub struct Trouble {
 
 /// A problem, with the host name of the instance that reported it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reported {
+pub struct ReportedTrouble {
     pub host: String,
-    pub trouble: Trouble,
+    pub trouble: InstanceTrouble,
 }
 
 /// An alert on record, until it is resolved.
@@ -60,10 +60,14 @@ impl AlertChanges {
 pub trait AlertStore: Send + Sync {
     /// Replaces all problems that an instance has reported; ignored if the instance is not on record. They
     /// are deleted together with the instance.
-    async fn report(&self, instance: InstanceId, troubles: Vec<Trouble>) -> Result<(), StoreError>;
+    async fn report(
+        &self,
+        instance: InstanceId,
+        troubles: Vec<InstanceTrouble>,
+    ) -> Result<(), StoreError>;
 
     /// Problems of instances that were seen at `since` or later, ordered by host, kind and subject.
-    async fn reported(&self, since: Timestamp) -> Result<Vec<Reported>, StoreError>;
+    async fn reported(&self, since: Timestamp) -> Result<Vec<ReportedTrouble>, StoreError>;
 
     /// The open alerts, ordered by kind and subject.
     async fn open_alerts(&self) -> Result<Vec<OpenAlert>, StoreError>;

@@ -36,7 +36,7 @@ pub struct NewKeys {
 
 /// The facts by which a database is matched with keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct StoredKeys {
     pub is_empty: bool,
     pub known: KnownKeys,
 }
@@ -48,7 +48,7 @@ pub trait KeyHolder: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Foreign`], in a sentence for the operator, if the database belongs to other keys.
-    fn claim(&self, found: &Found) -> Result<NewKeys, StoreError>;
+    fn claim(&self, found: &StoredKeys) -> Result<NewKeys, StoreError>;
 }
 
 impl GivenKeys {
@@ -74,7 +74,7 @@ impl GivenKeys {
     ///
     /// # Errors
     /// [`ForeignKey`] like [`GivenKeys::meet`], or if the database is not empty and has recorded no key.
-    pub fn claim(&self, found: &Found) -> Result<NewKeys, ForeignKey> {
+    pub fn claim(&self, found: &StoredKeys) -> Result<NewKeys, ForeignKey> {
         if !found.is_empty && found.known.masters.is_empty() {
             return Err(ForeignKey::Master);
         }

@@ -49,8 +49,8 @@ fn keys_are_counted_that_are_new_or_gone() {
 #[test]
 fn a_database_that_holds_something_has_noted_its_keys() {
     let (keys, both) = (given(OLD, &[]), NewKeys { master: Some(OLD), lookup: Some(OLD) });
-    assert_eq!(keys.claim(&Found { is_empty: true, ..Found::default() }), Ok(both));
-    assert_eq!(keys.claim(&Found::default()), Err(ForeignKey::Master));
-    let noted = Found { is_empty: false, known: known(&[OLD]) };
+    assert_eq!(keys.claim(&StoredKeys { is_empty: true, ..StoredKeys::default() }), Ok(both));
+    assert_eq!(keys.claim(&StoredKeys::default()), Err(ForeignKey::Master));
+    let noted = StoredKeys { is_empty: false, known: known(&[OLD]) };
     assert_eq!(keys.claim(&noted), Ok(NewKeys::default()));
 }

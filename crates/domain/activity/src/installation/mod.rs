@@ -5,7 +5,7 @@ mod instance;
 mod keys;
 mod queue;
 
-pub use alert::{AlertChanges, AlertStore, OpenAlert, Reported, Trouble};
+pub use alert::{AlertChanges, AlertStore, InstanceTrouble, OpenAlert, ReportedTrouble};
 pub use instance::{FORGOTTEN, HEARTBEAT, Instance, InstanceStore};
-pub use keys::{ForeignKey, Found, GivenKeys, KeyHolder, KnownKeys, NewKeys};
+pub use keys::{ForeignKey, GivenKeys, KeyHolder, KnownKeys, NewKeys, StoredKeys};
 pub use queue::{Backlog, COUNTED, QueueStore, Queues};

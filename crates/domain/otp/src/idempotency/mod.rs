@@ -5,5 +5,6 @@ mod record;
 
 pub use ports::*;
 pub use record::{
-    Beginning, IdempotencyKey, Lifetimes, MalformedKey, MalformedReference, Record, Slot,
+    IdempotencyDecision, IdempotencyKey, IdempotencyRecord, IdempotencySlot, Lifetimes,
+    MalformedKey, MalformedReference,
 };

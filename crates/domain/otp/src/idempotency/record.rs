@@ -48,8 +48,8 @@ impl FromStr for IdempotencyKey {
 
 /// Where a record is stored: one key of one route in one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot {
-    pub world: ProjectMode,
+pub struct IdempotencySlot {
+    pub project_mode: ProjectMode,
     pub route: &'static str,
     pub key: Digest,
 }
@@ -72,7 +72,7 @@ impl Default for Lifetimes {
 
 /// A request that holds a slot, and its answer once it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct IdempotencyRecord {
     pub fingerprint: Digest,
     /// Blind index of the phone in the request, so that erasing the phone erases the record.
     pub phone: BlindIndex,
@@ -82,7 +82,7 @@ pub struct Record {
 
 /// Result of asking for a slot: do the work, wait, or repeat an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub enum IdempotencyDecision {
     /// The slot belongs to this request, which must complete or abandon it.
     Fresh,
     /// Another request with this key is still running.
@@ -91,21 +91,21 @@ pub enum Beginning {
     Replay(Sealed),
 }
 
-impl Record {
+impl IdempotencyRecord {
     /// What a later request with the same key gets; `None` if it may take over the slot.
     pub fn judge(
         &self,
         fingerprint: Digest,
         lifetimes: Lifetimes,
         now: Timestamp,
-    ) -> Option<Beginning> {
+    ) -> Option<IdempotencyDecision> {
         let age = (now - self.began_at).to_std().unwrap_or_default();
         match &self.answer {
             _ if age >= lifetimes.keep => None,
-            _ if self.fingerprint != fingerprint => Some(Beginning::Reused),
-            Some(answer) => Some(Beginning::Replay(answer.clone())),
+            _ if self.fingerprint != fingerprint => Some(IdempotencyDecision::Reused),
+            Some(answer) => Some(IdempotencyDecision::Replay(answer.clone())),
             None if age >= lifetimes.lease => None,
-            None => Some(Beginning::Running),
+            None => Some(IdempotencyDecision::Running),
         }
     }
 }
@@ -121,8 +121,13 @@ mod tests {
         Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
     }
 
-    fn record(answer: Option<Sealed>) -> Record {
-        Record { fingerprint: Digest([1; 32]), phone: BlindIndex([9; 32]), began_at: at(0), answer }
+    fn record(answer: Option<Sealed>) -> IdempotencyRecord {
+        IdempotencyRecord {
+            fingerprint: Digest([1; 32]),
+            phone: BlindIndex([9; 32]),
+            began_at: at(0),
+            answer,
+        }
     }
 
     #[test]
@@ -130,8 +135,11 @@ mod tests {
         let answer = Sealed(vec![7]);
         let done = record(Some(answer.clone()));
         let last = at(86_399);
-        assert_eq!(done.judge(Digest([1; 32]), LIFETIMES, last), Some(Beginning::Replay(answer)));
-        assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, last), Some(Beginning::Reused));
+        assert_eq!(
+            done.judge(Digest([1; 32]), LIFETIMES, last),
+            Some(IdempotencyDecision::Replay(answer))
+        );
+        assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, last), Some(IdempotencyDecision::Reused));
         assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, at(86_400)), None);
     }
 
@@ -149,7 +157,10 @@ mod tests {
     #[test]
     fn a_dead_first_request_gives_its_slot_up() {
         let open = record(None);
-        assert_eq!(open.judge(Digest([1; 32]), LIFETIMES, at(59)), Some(Beginning::Running));
+        assert_eq!(
+            open.judge(Digest([1; 32]), LIFETIMES, at(59)),
+            Some(IdempotencyDecision::Running)
+        );
         assert_eq!(open.judge(Digest([1; 32]), LIFETIMES, at(60)), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
     CALL_LEASE, CallFilter, Endpoint, EndpointCall, Event, EventKind, LoggedCall, Resend,
-    SendFailure, Subject, SwitchOff,
+    SendFailure, Subject, SwitchOffPolicy,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
@@ -37,14 +37,15 @@ impl Scene {
     fn provider_fails(&self, provider: &str) -> Event {
         let provider = provider.to_owned();
         let subject = Subject::Provider { provider, failed: 41, receipts: 60 };
-        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
-        Event { world, kind, subject, at: START }
+        let (project_mode, kind) =
+            (self.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
+        Event { project_mode, kind, subject, at: START }
     }
 }
 
 fn test_of(project: ProjectId, endpoint: EndpointId) -> Event {
     let (kind, subject) = (EventKind::WebhookTest, Subject::Test { endpoint });
-    Event { world: project.in_mode(KeyMode::Live), kind, subject, at: START }
+    Event { project_mode: project.in_mode(KeyMode::Live), kind, subject, at: START }
 }
 
 /// Fresh: each call comes back unchanged, newest first, page by page, to its own project only.
@@ -189,7 +190,7 @@ pub async fn what_waits_for_its_next_try_is_brought_forward(stores: &Stores) {
     assert_eq!(scene.resend(&endpoint, &event, now).await, Resend::Queued);
     assert_eq!(scene.due_again(now).await, [(event.clone(), 2)]);
 
-    let off = SwitchOff { after: Duration::ZERO, failures: 1 };
+    let off = SwitchOffPolicy { after: Duration::ZERO, failures: 1 };
     let call = scene.make.failed_call(endpoint.id, &event, None);
     assert!(stores.events.failed(call, Some(off)).await.unwrap().is_some());
     assert_eq!(scene.resend(&endpoint, &event, now + minutes(9)).await, Resend::Off);
@@ -251,7 +252,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_told(stores: &Stores) {
     let told = scene.told().await;
     assert_eq!(told.len(), 1);
     assert!(matches!(&told[0].event.subject, Subject::Otp { phone: Some(_), .. }));
-    let erased = stores.identities.erase(line.world, id, START).await;
+    let erased = stores.identities.erase(line.project_mode, id, START).await;
     assert!(erased.unwrap().is_some());
     let event = told[0].event.id();
     assert_eq!(scene.resend(&endpoint, &event, START + LATER).await, Resend::Queued);

@@ -16,7 +16,7 @@ const fn low(
     at: Timestamp,
 ) -> Event {
     let subject = Subject::Wallet { entry, balance: Paise(balance), threshold: Paise(threshold) };
-    Event { world: project.in_mode(KeyMode::Live), kind: EventKind::WalletLow, subject, at }
+    Event { project_mode: project.in_mode(KeyMode::Live), kind: EventKind::WalletLow, subject, at }
 }
 
 impl Scene {

@@ -11,8 +11,8 @@ const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEA
 
 const fn revoked(session: &Session, at: Timestamp) -> Event {
     let subject = Subject::Session { session: session.id, identity: session.identity };
-    let (world, kind) = (session.world, EventKind::SessionRevoked);
-    Event { world, kind, subject, at }
+    let (project_mode, kind) = (session.project_mode, EventKind::SessionRevoked);
+    Event { project_mode, kind, subject, at }
 }
 
 impl Scene {
@@ -24,7 +24,7 @@ impl Scene {
     /// Presents the first refresh token of the session.
     async fn refresh(&self, session: &Session, now: Timestamp) -> Rotation {
         let (presented, next) = (self.make.presented(session), self.make.successor(session, now));
-        let (sessions, place) = (&self.stores.sessions, session.world);
+        let (sessions, place) = (&self.stores.sessions, session.project_mode);
         let seen = stored_session(&self.stores, place, session.id).await.unwrap();
         sessions.rotate(seen, presented, next, POLICY, now).await.unwrap().unwrap()
     }
@@ -53,11 +53,11 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     let now = START + seconds(1);
     let (one, other) = (scene.told_session(&line).await, scene.told_session(&line).await);
     let sessions = &stores.console.identity_sessions;
-    let end_one = || sessions.end_one(one.world, one.identity, one.id, now);
+    let end_one = || sessions.end_one(one.project_mode, one.identity, one.id, now);
     assert!(end_one().await.unwrap());
     assert!(!end_one().await.unwrap());
     assert_eq!(scene.told_events().await, [revoked(&one, now)]);
-    let end_all = || sessions.end_all(one.world, one.identity, now + MS);
+    let end_all = || sessions.end_all(one.project_mode, one.identity, now + MS);
     assert_eq!(end_all().await.unwrap(), 1);
     assert_eq!(end_all().await.unwrap(), 0);
     assert_eq!(scene.told_events().await, [revoked(&other, now + MS)]);

@@ -2,9 +2,9 @@ use super::accepted;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_event::{Endpoint, NewSecret, Room};
+use dwar_event::{ClaimCapacity, Endpoint, NewSecret};
 use dwar_kernel::ProjectId;
-use dwar_otp::{Report, Reported};
+use dwar_otp::{Report, ReportedRequest};
 use std::collections::BTreeSet;
 
 async fn endpoints(stores: &Stores, project: ProjectId) -> Vec<Endpoint> {
@@ -129,13 +129,15 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
             let (goes, otp) = (leaving[place].clone(), &sent[place]);
             let comes = scene.make.endpoint(project);
             let report = scene.make.send_report(otp.delivery.attempts[0].id, accepted());
-            let request = Reported::Id(project, otp.id);
+            let request = ReportedRequest::Id(project, otp.id);
             async move {
                 let events = &stores.events;
                 match number % 4 {
                     0 => assert!(events.add_endpoint(comes).await.unwrap()),
                     1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
-                    2 => drop(events.claim_due(now, seconds(0), Room::of(20)).await.unwrap()),
+                    2 => drop(
+                        events.claim_due(now, seconds(0), ClaimCapacity::of(20)).await.unwrap(),
+                    ),
                     _ => {
                         let report = stores.logins.report(request, report, now);
                         assert!(report.await.unwrap().is_some());

@@ -4,18 +4,18 @@ use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, Timestamp};
-use dwar_otp::{Channel, GuessPolicy, Report, Reported};
+use dwar_otp::{Channel, GuessPolicy, Report, ReportedRequest};
 
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
     let subject = Subject::Identity { identity, sessions_revoked: sessions };
-    let (world, kind) = (line.world, EventKind::IdentityDeleted);
-    Event { world, kind, subject, at }
+    let (project_mode, kind) = (line.project_mode, EventKind::IdentityDeleted);
+    Event { project_mode, kind, subject, at }
 }
 
 impl Scene {
     async fn erase(&self, line: &Line, id: IdentityId, now: Timestamp) -> bool {
         let identities = &self.stores.identities;
-        identities.erase(line.world, id, now).await.unwrap().is_some()
+        identities.erase(line.project_mode, id, now).await.unwrap().is_some()
     }
 }
 
@@ -31,12 +31,13 @@ pub async fn an_erasure_is_recorded(stores: &Stores) {
             scene.told_session(&line).await;
         }
         let now = START + seconds(1);
-        let [other_mode, _] = scene.elsewhere(&line).await.map(|elsewhere| elsewhere.world.project);
+        let [other_mode, _] =
+            scene.elsewhere(&line).await.map(|elsewhere| elsewhere.project_mode.project);
         assert!(
             !scene
                 .erase(
                     &Line {
-                        world: scene.make.id::<ProjectId>().in_mode(line.world.mode),
+                        project_mode: scene.make.id::<ProjectId>().in_mode(line.project_mode.mode),
                         ..line.clone()
                     },
                     id,
@@ -60,7 +61,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     let line = scene.line();
     let id = scene.told_session(&line).await.identity;
     let mut bystanders: Vec<Line> = scene.elsewhere(&line).await.into();
-    scene.endpoint_of(bystanders[1].world.project).await;
+    scene.endpoint_of(bystanders[1].project_mode.project).await;
     bystanders.push(scene.line());
     let mut erased = scene.issued(&line).await;
     let now = START + seconds(1);
@@ -89,7 +90,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
             panic!("{event:?} is about a request");
         };
         assert_eq!((*otp, *channel), (erased.id, Some(Channel::Whatsapp)));
-        assert_eq!((event.world, event.at), (line.world, now));
+        assert_eq!((event.project_mode, event.at), (line.project_mode, now));
         assert_eq!(*phone, None);
     }
 }
@@ -104,14 +105,14 @@ pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
         let otp = scene.issued(&line).await;
         let now = START + seconds(1);
         race(9, |number| {
-            let (stores, world) = (stores.clone(), line.world);
+            let (stores, project_mode) = (stores.clone(), line.project_mode);
             let right = scene.make.redemption(&line, CODE);
             let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
             let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
-            let (request, erasing) = (Reported::Id(world.project, otp.id), round % 9);
+            let (request, erasing) = (ReportedRequest::Id(project_mode.project, otp.id), round % 9);
             async move {
                 if number == erasing {
-                    let erased = stores.identities.erase(world, id, now).await.unwrap();
+                    let erased = stores.identities.erase(project_mode, id, now).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 3 == 0 {
                     stores.logins.redeem(right, now).await.unwrap();

@@ -22,9 +22,9 @@ pub use telling::*;
 
 use crate::scene::Scene;
 use crate::{Line, START, minutes, seconds};
-use dwar_event::{Dispatch, Endpoint, Event, EventKind, EventPhone, Room, Subject};
+use dwar_event::{ClaimCapacity, Dispatch, Endpoint, Event, EventKind, EventPhone, Subject};
 use dwar_kernel::{ProjectId, Timestamp};
-use dwar_otp::{Channel, Otp, Report, Reported};
+use dwar_otp::{Channel, Otp, Report, ReportedRequest};
 use dwar_session::Session;
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Scene {
     }
 
     async fn claims(&self, now: Timestamp, limit: u32) -> Vec<Dispatch> {
-        self.stores.events.claim_due(now, LEASE, Room::of(limit)).await.unwrap()
+        self.stores.events.claim_due(now, LEASE, ClaimCapacity::of(limit)).await.unwrap()
     }
 
     /// Causes an event for the project's endpoints; returns its id.
@@ -95,7 +95,7 @@ impl Scene {
     async fn hears_of(&self, otp: &mut Otp, attempt: usize, report: Report, now: Timestamp) {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
         report.apply(otp, now);
-        let request = Reported::Id(otp.world.project, otp.id);
+        let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
         let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap().map(|(stored, _)| stored).as_ref(), Some(&*otp));
     }
@@ -107,7 +107,7 @@ fn of_otp(otp: &Otp, kind: EventKind, channel: Channel, at: Timestamp) -> Event 
         channel: Some(channel),
         phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
     };
-    Event { world: otp.world, kind, subject, at }
+    Event { project_mode: otp.project_mode, kind, subject, at }
 }
 
 const fn accepted() -> Report {

@@ -5,7 +5,7 @@ use crate::{CODE, Line, START, Stores, WRONG_CODE, race, seconds};
 use dwar_event::EventKind;
 use dwar_kernel::KeyMode;
 use dwar_login::Redemption;
-use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report, Reported};
+use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report, ReportedRequest};
 use std::sync::Arc;
 
 /// Overdue, as noticed while a receipt was awaited.
@@ -21,10 +21,10 @@ pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     scene.hears(&mut otp, Report::Delivered, START).await;
     scene.guess(&line, CODE).await;
     let session = scene.session(&line).await;
-    let (world, token) = (line.world, session.access.token);
+    let (project_mode, token) = (line.project_mode, session.access.token);
     let identity = session.identity;
     assert!(stores.sessions.revoke(session, token, START).await.unwrap());
-    let erased = stores.identities.erase(world, identity, START).await.unwrap();
+    let erased = stores.identities.erase(project_mode, identity, START).await.unwrap();
     assert!(erased.is_some());
     scene.endpoint().await;
     assert_eq!(scene.told().await, []);
@@ -126,7 +126,7 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
         let otp = scene.issued(&scene.line()).await;
         race(40, |number| {
             let (store, request) =
-                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
+                (Arc::clone(&stores.logins), ReportedRequest::Id(otp.project_mode.project, otp.id));
             let report = if number % 2 == 0 { accepted() } else { Report::Delivered };
             let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
             async move {

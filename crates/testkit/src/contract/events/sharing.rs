@@ -4,17 +4,23 @@ use super::LEASE;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
-use dwar_event::{Dispatch, Room};
+use dwar_event::{ClaimCapacity, Dispatch};
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Two concurrent deliveries per endpoint, one for a failing endpoint.
-fn room(total: u32) -> Room {
-    Room { total, failing: total, per_endpoint: 2, per_failing: 1, ..Room::default() }
+fn room(total: u32) -> ClaimCapacity {
+    ClaimCapacity {
+        total,
+        failing: total,
+        per_endpoint: 2,
+        per_failing: 1,
+        ..ClaimCapacity::default()
+    }
 }
 
-async fn claim(stores: &Stores, now: Timestamp, room: Room) -> Vec<Dispatch> {
+async fn claim(stores: &Stores, now: Timestamp, room: ClaimCapacity) -> Vec<Dispatch> {
     stores.events.claim_due(now, LEASE, room).await.unwrap()
 }
 
@@ -61,7 +67,7 @@ pub async fn what_is_under_way_takes_the_places_of_its_endpoint(stores: &Stores)
     }
     let ids = |given: &[Dispatch]| given.iter().map(|it| it.event.id()).collect::<Vec<_>>();
     let now = START + seconds(1);
-    let busy = |count| Room { busy: HashMap::from([(endpoint, count)]), ..room(9) };
+    let busy = |count| ClaimCapacity { busy: HashMap::from([(endpoint, count)]), ..room(9) };
     assert_eq!(ids(&claim(stores, now, busy(0)).await), events[..2]);
     assert_eq!(claim(stores, now, busy(2)).await, []);
     assert_eq!(ids(&claim(stores, now, busy(1)).await), events[2..3]);
@@ -93,7 +99,7 @@ pub async fn an_endpoint_that_fails_gets_one_place_and_comes_last(stores: &Store
     let given = claim(stores, now, room(9)).await;
     assert_eq!((given.len(), to(&given, bad.id)), (1, 1));
     assert_eq!(given[0].endpoint.failing.map(|failing| failing.failures), Some(1));
-    assert_eq!(claim(stores, now, Room { failing: 0, ..room(9) }).await, []);
+    assert_eq!(claim(stores, now, ClaimCapacity { failing: 0, ..room(9) }).await, []);
     failing.delivers(&bad, &given[0].event.id()).await;
     let given = claim(stores, now, room(9)).await;
     assert_eq!((given.len(), given[0].endpoint.failing), (2, None));
@@ -117,7 +123,7 @@ pub async fn shares_at_once_are_handed_to_one_caller_each(stores: &Stores) {
             assert!(to(answer, *endpoint) <= 2);
         }
         let mut claimed: Vec<_> = answers.into_iter().flatten().collect();
-        claimed.extend(claim(stores, now, Room::of(1_000)).await);
+        claimed.extend(claim(stores, now, ClaimCapacity::of(1_000)).await);
         let distinct: BTreeSet<_> =
             claimed.iter().map(|it| (it.endpoint.id, it.event.id())).collect();
         assert_eq!((claimed.len(), distinct.len()), (40, 40));

@@ -5,12 +5,12 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
-    Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOff,
+    Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOffPolicy,
 };
 use dwar_kernel::{AlertKind, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
-const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
+const RULE: SwitchOffPolicy = SwitchOffPolicy { after: minutes(1), failures: 3 };
 
 impl Scene {
     /// Fails a call to the endpoint under the rule; returns the endpoint if that disabled it.
@@ -35,7 +35,7 @@ impl Scene {
 fn disabled(endpoint: &Endpoint, at: Timestamp) -> Event {
     let subject = Subject::Endpoint { endpoint: endpoint.id, failures: 3, since: START };
     let (mode, kind) = (KeyMode::Live, EventKind::EndpointDisabled);
-    Event { world: endpoint.project.in_mode(mode), kind, subject, at }
+    Event { project_mode: endpoint.project.in_mode(mode), kind, subject, at }
 }
 
 /// Fresh: an endpoint that failed often and long enough is disabled. Only the other endpoints of
@@ -81,7 +81,7 @@ pub async fn an_endpoint_that_is_gone_is_switched_off_at_once(stores: &Stores) {
         assert_eq!(off, Endpoint { failing, disabled_at: Some(START), ..gone.clone() });
         assert_eq!(scene.endpoint_now(scene.project, &gone).await, off);
         assert_eq!(stores.events.failed(call(), rule).await.unwrap(), None, "it was off before");
-        assert_eq!(stores.events.drop_untold().await.unwrap(), 1);
+        assert_eq!(stores.events.drop_undelivered().await.unwrap(), 1);
         let subject = Subject::Endpoint { endpoint: gone.id, failures: 1, since: START };
         let told = scene.told().await;
         assert_eq!(told.len(), 1, "{told:?}");
@@ -122,10 +122,10 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     }
     let other = scene.endpoint().await;
     let shared = scene.happens(START + seconds(1)).await;
-    assert_eq!(stores.events.drop_untold().await.unwrap(), 0);
+    assert_eq!(stores.events.drop_undelivered().await.unwrap(), 0);
     scene.switch_off(&bad, &events[0]).await;
-    assert_eq!(stores.events.drop_untold().await.unwrap(), 8);
-    assert_eq!(stores.events.drop_untold().await.unwrap(), 0);
+    assert_eq!(stores.events.drop_undelivered().await.unwrap(), 8);
+    assert_eq!(stores.events.drop_undelivered().await.unwrap(), 0);
 
     let strangers = [(scene.another().await, bad.id), (scene.project, scene.make.id())];
     for (project, id) in strangers {
@@ -187,8 +187,8 @@ pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
 pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let subject = Subject::Provider { provider: "meta_2".to_owned(), failed: 41, receipts: 60 };
-    let (world, kind) = (scene.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
-    let event = Event { world, kind, subject, at: START };
+    let (project_mode, kind) = (scene.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
+    let event = Event { project_mode, kind, subject, at: START };
     stores.events.record(event.clone()).await.unwrap();
     assert_eq!(scene.told().await, []);
     scene.endpoint().await;
@@ -200,7 +200,7 @@ pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
 
     let endpoint = scene.make.id();
     let alert = |kind, alert, endpoint, since| Event {
-        world,
+        project_mode,
         kind,
         subject: Subject::Alert { alert, endpoint, since },
         at: START + MS,

@@ -2,7 +2,7 @@ use super::LEASE;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
-use dwar_event::{CALL_LEASE, CallFilter, Dispatch, Endpoint, Room, latest_due};
+use dwar_event::{CALL_LEASE, CallFilter, ClaimCapacity, Dispatch, Endpoint, latest_due};
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -191,7 +191,7 @@ pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
         let now = START + seconds(1);
         let answers = race(40, |_| {
             let store = Arc::clone(&stores.events);
-            async move { store.claim_due(now, seconds(86_400), Room::of(2)).await.unwrap() }
+            async move { store.claim_due(now, seconds(86_400), ClaimCapacity::of(2)).await.unwrap() }
         })
         .await;
         assert!(answers.iter().all(|answer| answer.len() <= 2));

@@ -6,10 +6,12 @@ use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, any_project, minutes, sec
 use dwar_event::Event;
 use dwar_identity::Identity;
 use dwar_kernel::{GuessBudget, GuessPolicy, KeyMode, OtpId, Timestamp};
-use dwar_login::{Concluded, Cost, Ending, NewSend, Prepared, Redeemed, Redemption, SendReport};
+use dwar_login::{
+    Cost, MoneyOutcome, NewSend, Prepared, Redeemed, Redemption, ReportOutcome, SendReport,
+};
 use dwar_otp::{
-    AttemptStatus, CodeDigest, Delivery, DeliveryStatus, DeliveryStep, Otp, OtpState, Reason,
-    Report, Reported, Verdict,
+    AttemptStatus, CodeDigest, Delivery, DeliveryStatus, DeliveryStep, GuessVerdict, Otp, OtpState,
+    Reason, Report, ReportedRequest,
 };
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendLog, SendQuota, SendSlot};
@@ -84,11 +86,11 @@ impl Model {
         let Self { books, phones, .. } = self;
         let phone = &mut phones[phone];
         let otp = &mut phone.otps[place];
-        let Concluded { step, ending, is_forgiven, event } = report.apply(otp, now);
+        let ReportOutcome { step, ending, is_forgiven, event } = report.apply(otp, now);
         books.events.extend(event);
         if let Some(ending) = ending {
             let money = books.of_send(otp.id);
-            if let Ending::Settle(_) = ending {
+            if let MoneyOutcome::Settle(_) = ending {
                 books.holds.retain(|hold| hold.send != otp.id);
             }
             let moved = ending.book(&mut books.wallet, money, report.entries, now);
@@ -109,7 +111,7 @@ impl Model {
         let (verdict, event) = redemption.judge(otp, &mut phone.budget, now);
         self.books.events.extend(event);
         let mut id = None;
-        if let (Verdict::Accepted(_), Some(_)) = (verdict, redemption.session()) {
+        if let (GuessVerdict::Accepted(_), Some(_)) = (verdict, redemption.session()) {
             let (identity, session) = redemption.log_in(phone.identity.take()).unwrap();
             id = Some(identity.id);
             phone.identity = Some(identity);
@@ -187,9 +189,9 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
             let report = new_report(scene, draw, &seen);
             model.views.push(seen.clone());
             let request = match draw.below(3) {
-                0 => Reported::Id(seen.world.project, seen.id),
-                1 => Reported::Seen(Box::new(seen)),
-                _ => Reported::Seen(Box::new(stale)),
+                0 => ReportedRequest::Id(seen.project_mode.project, seen.id),
+                1 => ReportedRequest::Seen(Box::new(seen)),
+                _ => ReportedRequest::Seen(Box::new(stale)),
             };
             let wanted = model.report((phone, place), &report, now);
             both(logins.report(request, report, now).await.unwrap(), Some(wanted))
@@ -241,7 +243,7 @@ fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) 
     let mut cost = match draw.below(8) {
         0 => Cost::Nothing,
         1 => Cost::Unaffordable,
-        _ if line.world.mode.is_test() => Cost::Nothing,
+        _ if line.project_mode.mode.is_test() => Cost::Nothing,
         _ => Cost::Hold(Paise(draw.around(free.min(40)).max(1))),
     };
     if draw.below(4) == 0 {
@@ -338,11 +340,11 @@ impl Model {
         self.books.check(stores, now + MS, case).await;
         for Phone { line, otps, identity, .. } in &self.phones {
             for otp in otps {
-                let found = stores.otps.find(otp.world, otp.id).await.unwrap();
+                let found = stores.otps.find(otp.project_mode, otp.id).await.unwrap();
                 assert_eq!(found.as_ref(), Some(otp), "{case}");
             }
-            let Line { world, index, .. } = *line;
-            let found = stores.identities.find_by_phone(world, index).await.unwrap();
+            let Line { project_mode, index, .. } = *line;
+            let found = stores.identities.find_by_phone(project_mode, index).await.unwrap();
             assert_eq!(found, *identity, "{case}");
         }
         for phone in &self.phones {
@@ -350,8 +352,8 @@ impl Model {
             assert_eq!(format!("{log:?}"), format!("{:?}", phone.log()), "{case}");
         }
         for session in &self.sessions {
-            let world = session.world;
-            let found = stored_session(stores, world, session.id).await;
+            let project_mode = session.project_mode;
+            let found = stored_session(stores, project_mode, session.id).await;
             assert_eq!(found.as_ref(), Some(session), "{case}");
         }
         self.books.events.sort_by_key(|event| (event.at, Event::id(event)));

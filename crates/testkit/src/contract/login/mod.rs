@@ -47,16 +47,16 @@ struct OnRecord {
 
 impl OnRecord {
     async fn of(stores: &Stores, line: &Line) -> Self {
-        let Line { world, index, .. } = *line;
+        let Line { project_mode, index, .. } = *line;
         let log = stores.sends.log(line.send_key()).await.unwrap();
-        let identity = stores.identities.find_by_phone(world, index).await.unwrap();
+        let identity = stores.identities.find_by_phone(project_mode, index).await.unwrap();
         let mut sessions = Vec::new();
         if let Some(Identity { id, .. }) = identity {
             let known = &stores.console.identity_sessions;
-            sessions = known.of_identity(world, id, None, MANY).await.unwrap();
+            sessions = known.of_identity(project_mode, id, None, MANY).await.unwrap();
         }
         Self {
-            requests: stores.console.activity.of_phone(world, index, MANY).await.unwrap(),
+            requests: stores.console.activity.of_phone(project_mode, index, MANY).await.unwrap(),
             log: format!("{log:?}"),
             identity,
             sessions,

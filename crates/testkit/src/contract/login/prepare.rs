@@ -5,7 +5,7 @@ use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, race, seconds};
 use dwar_kernel::{GuessPolicy, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
-use dwar_otp::{Delivery, DeliveryStatus, Otp, OtpState, Verdict};
+use dwar_otp::{Delivery, DeliveryStatus, GuessVerdict, Otp, OtpState};
 use dwar_ratelimit::{SendAdmission, SendLog};
 use dwar_wallet::{EntryKind, LedgerEntry, OpenHold, Paise};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub async fn a_send_that_is_ready_is_on_record_as_a_whole(stores: &Stores) {
         OpenHold { project: scene.project, send: id, relayed: false, amount: HELD, since: now };
     assert_eq!(stores.wallets.stale_holds(now + MS, None, MANY).await.unwrap(), [hold]);
     let verdict = scene.judge(&line, "222222", GuessPolicy::OFF, now).await;
-    assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
+    assert!(matches!(verdict, GuessVerdict::Accepted(_)), "{verdict:?}");
 }
 
 /// A limit is reported before a balance. A refused send leaves no record and changes nothing: the active code
@@ -92,7 +92,7 @@ pub async fn a_refusal_changes_nothing(stores: &Stores) {
         assert_eq!(checked_ledger(stores, scene.project).await.len(), 2);
     }
     let verdict = scene.judge(&line, CODE, GuessPolicy::OFF, START).await;
-    assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
+    assert!(matches!(verdict, GuessVerdict::Accepted(_)), "{verdict:?}");
 }
 
 /// Of sixty concurrent sends to as many phones exactly as many are ready as the balance covers; the others
@@ -175,7 +175,7 @@ pub async fn a_send_stays_inside_project_and_mode(stores: &Stores) {
     let [_, stranger] = elsewhere;
     let poor = NewSend { cost, ..scene.make.new_send(&stranger) };
     assert!(matches!(prepare(stores, &poor, START).await, Prepared::Unaffordable(_)));
-    assert_eq!(balance_of(stores, stranger.world.project).await, balance(0, 0));
+    assert_eq!(balance_of(stores, stranger.project_mode.project).await, balance(0, 0));
     assert_eq!(balance_of(stores, scene.project).await, balance(100, 40));
 }
 
@@ -252,5 +252,5 @@ pub async fn a_send_that_calls_nobody_takes_no_place(stores: &Stores) {
     assert_eq!(on_record.request(send.otp.id), &send.otp);
     assert_eq!(on_record.request(present.id).state, OtpState::Superseded);
     assert_eq!(on_record.log, format!("{log:?}"));
-    assert_eq!(scene.judge(&line, CODE, GuessPolicy::OFF, START).await, Verdict::NotFound);
+    assert_eq!(scene.judge(&line, CODE, GuessPolicy::OFF, START).await, GuessVerdict::NotFound);
 }

@@ -4,12 +4,12 @@ use crate::scene::{Scene, stored_session};
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::IdentityId;
 use dwar_login::Redeemed;
-use dwar_otp::{GuessPolicy, Otp, OtpState, Verdict};
+use dwar_otp::{GuessPolicy, GuessVerdict, Otp, OtpState};
 use dwar_session::Session;
 use std::sync::Arc;
 
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, session.world, session.id).await
+    stored_session(stores, session.project_mode, session.id).await
 }
 
 const fn identity_of(redeemed: &Redeemed) -> Option<IdentityId> {
@@ -180,12 +180,12 @@ pub async fn no_code_is_used_in_vain_beside_an_erasure(stores: &Stores) {
         let answers = race(12, |number| {
             let (stores, mut login) = (stores.clone(), logins[number].clone());
             let send = scene.make.new_send_of(fresh[number].clone());
-            let (world, id) = (line.world, erased.identity);
+            let (project_mode, id) = (line.project_mode, erased.identity);
             let wanted = if number % 3 == 0 { present.id } else { send.otp.id };
             login.guess = login.guess.meant_for(Some(wanted));
             async move {
                 if number == erasing {
-                    let gone = stores.identities.erase(world, id, START).await.unwrap();
+                    let gone = stores.identities.erase(project_mode, id, START).await.unwrap();
                     assert!(gone.is_some());
                     return Redeemed::NotFound;
                 }
@@ -235,6 +235,6 @@ pub async fn sends_and_logins_at_once_match(stores: &Stores) {
         assert_eq!(on_record.sessions.len(), logged_in);
         assert_eq!(count(&on_record.requests, |otp| otp.state == OtpState::Used), logged_in);
         let verdict = scene.judge(&line, CODE, GuessPolicy::OFF, START).await;
-        assert_eq!(verdict, Verdict::NotFound);
+        assert_eq!(verdict, GuessVerdict::NotFound);
     }
 }

@@ -6,7 +6,8 @@ use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds, verdict};
 use dwar_kernel::Timestamp;
 use dwar_login::{Cost, NewSend, Prepared, Redemption};
 use dwar_otp::{
-    CodeDigest, DeliveryStatus, DeliveryStep, GuessPolicy, Otp, OtpState, Reason, Report, Verdict,
+    CodeDigest, DeliveryStatus, DeliveryStep, GuessPolicy, GuessVerdict, Otp, OtpState, Reason,
+    Report,
 };
 use dwar_wallet::{EntryKind, Paise, Settlement};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ impl Scene {
         otp
     }
 
-    async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Verdict {
+    async fn redeem(&self, redemption: Redemption, now: Timestamp) -> GuessVerdict {
         verdict(self.stores.logins.redeem(redemption, now).await.unwrap())
     }
 }
@@ -59,7 +60,7 @@ pub async fn a_relayed_code_takes_the_place_of_none(stores: &Stores) {
     }
     assert_eq!(on_record.request(newer.id).state, OtpState::Active);
     let right = scene.judge(&line, "333333", GuessPolicy::OFF, START + seconds(1)).await;
-    assert!(matches!(right, Verdict::Accepted(_)), "{right:?}");
+    assert!(matches!(right, GuessVerdict::Accepted(_)), "{right:?}");
 }
 
 /// A relayed code cannot be guessed, not even by its id or by many concurrent guesses; beside a login code it
@@ -74,7 +75,7 @@ pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
     by_id.guess = by_id.guess.meant_for(Some(relayed.id));
     for now in [START, relayed.expires_at - MS, relayed.expires_at] {
         for redemption in [&by_phone, &by_id] {
-            assert_eq!(scene.redeem(redemption.clone(), now).await, Verdict::NotFound);
+            assert_eq!(scene.redeem(redemption.clone(), now).await, GuessVerdict::NotFound);
         }
     }
     let answers = race(CROWD, |number| {
@@ -83,11 +84,11 @@ pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
         async move { verdict(store.redeem(redemption, START).await.unwrap()) }
     })
     .await;
-    assert_eq!(count(&answers, |answer| *answer == Verdict::NotFound), CROWD);
+    assert_eq!(count(&answers, |answer| *answer == GuessVerdict::NotFound), CROWD);
 
     let login = scene.issue(scene.make.otp_with(&line, "222222", START)).await;
-    assert_eq!(scene.redeem(by_id, START).await, Verdict::NotFound);
-    assert!(matches!(scene.redeem(by_phone, START).await, Verdict::Wrong(_)));
+    assert_eq!(scene.redeem(by_id, START).await, GuessVerdict::NotFound);
+    assert!(matches!(scene.redeem(by_phone, START).await, GuessVerdict::Wrong(_)));
     let on_record = OnRecord::of(stores, &line).await;
     assert_eq!(on_record.request(login.id).wrong, 1);
     assert_eq!((on_record.request(relayed.id), &on_record.identity), (&relayed, &None));
@@ -197,6 +198,6 @@ pub async fn relayed_codes_and_login_codes_at_once_leave_one_in_force(stores: &S
         assert_eq!(count(&states, |state| *state == OtpState::Relayed), SENDS / 2);
         begun(&scene, &line).await;
         let wrong = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        assert!(matches!(wrong, Verdict::Wrong(_)), "{wrong:?}");
+        assert!(matches!(wrong, GuessVerdict::Wrong(_)), "{wrong:?}");
     }
 }

@@ -7,7 +7,8 @@ use dwar_event::{EventKind, Subject};
 use dwar_kernel::{GuessPolicy, KeyMode, Paise};
 use dwar_login::SendReport;
 use dwar_otp::{
-    Channel, Charge, DeliveryStatus, DeliveryStep, Otp, OtpState, Reason, Report, Reported, Verdict,
+    Channel, Charge, DeliveryStatus, DeliveryStep, GuessVerdict, Otp, OtpState, Reason, Report,
+    ReportedRequest,
 };
 use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::{EntryKind, LedgerEntry};
@@ -43,12 +44,13 @@ pub async fn the_answer_that_ends_a_send_charges_its_channel(stores: &Stores) {
         }
         let attempt = otp.delivery.attempts[tried].id;
         let report = scene.make.send_report(attempt, accepted(false));
-        let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(2));
+        let (request, now) =
+            (ReportedRequest::Id(otp.project_mode.project, otp.id), START + seconds(2));
         let answer = stores.logins.report(request, report.clone(), now).await.unwrap();
         let (told, step) = answer.unwrap();
         assert_eq!(step, DeliveryStep::Settle(Charge::Channel(channel)));
         assert_eq!((told.delivery.status, told.delivery.due_at), (DeliveryStatus::Sent, None));
-        let found = stores.otps.find(otp.world, otp.id).await.unwrap();
+        let found = stores.otps.find(otp.project_mode, otp.id).await.unwrap();
         assert_eq!(found, Some(told));
 
         let (Paise(price), Paise(held)) = (PRICES.of(channel), HELD);
@@ -131,7 +133,7 @@ pub async fn a_send_that_failed_is_undone(stores: &Stores) {
         assert_eq!(free(places(1)), is_forgiven, "{first:?}, {second:?}");
         let once = Quota { limit: 1, ..places(1).places };
         assert!(!free(SendQuota { reach: Some(once), ..places(9) }), "{first:?}, {second:?}");
-        assert_eq!(scene.judge(&line, CODE, GuessPolicy::OFF, START).await, Verdict::NotFound);
+        assert_eq!(scene.judge(&line, CODE, GuessPolicy::OFF, START).await, GuessVerdict::NotFound);
     }
 }
 
@@ -148,7 +150,7 @@ pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     let mut late =
         scene.make.send_report(otp.delivery.attempts[0].id, Report::Failed(Reason::Blocked));
     late.route.hops.truncate(1);
-    let request = Reported::Id(otp.world.project, otp.id);
+    let request = ReportedRequest::Id(otp.project_mode.project, otp.id);
     for _ in 0..2 {
         let now = START + seconds(3);
         let told = stores.logins.report(request.clone(), late.clone(), now).await.unwrap();
@@ -192,7 +194,7 @@ pub async fn a_receipt_before_the_answer_is_charged_once(stores: &Stores) {
         let step = scene.hears_back(&seen, 0, Report::Delivered).await.1;
         assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Whatsapp)));
         let answer = scene.make.send_report(seen.delivery.attempts[0].id, answer);
-        let stale = Reported::Seen(Box::new(seen));
+        let stale = ReportedRequest::Seen(Box::new(seen));
         let (told, step) = stores.logins.report(stale, answer, START).await.unwrap().unwrap();
         assert_eq!(step, DeliveryStep::Wait);
         assert_eq!(told.delivery.status, DeliveryStatus::Delivered);
@@ -201,7 +203,7 @@ pub async fn a_receipt_before_the_answer_is_charged_once(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 1 + 2 * 3);
 }
 
-fn reports_at_once(scene: &Scene, otp: &Otp, number: usize) -> (Reported, SendReport) {
+fn reports_at_once(scene: &Scene, otp: &Otp, number: usize) -> (ReportedRequest, SendReport) {
     let report = match number % 4 {
         0 => accepted(false),
         1 => Report::Delivered,
@@ -210,8 +212,9 @@ fn reports_at_once(scene: &Scene, otp: &Otp, number: usize) -> (Reported, SendRe
     };
     let mut report = scene.make.send_report(otp.delivery.attempts[0].id, report);
     report.route.hops.truncate(1);
-    let seen = Reported::Seen(Box::new(otp.clone()));
-    let request = if number < 10 { seen } else { Reported::Id(otp.world.project, otp.id) };
+    let seen = ReportedRequest::Seen(Box::new(otp.clone()));
+    let request =
+        if number < 10 { seen } else { ReportedRequest::Id(otp.project_mode.project, otp.id) };
     (request, report)
 }
 

@@ -7,7 +7,8 @@ use super::{
 use crate::{Fixtures, MS, START, Stores, minutes};
 use dwar_kernel::Timestamp;
 use dwar_operator::{
-    Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession, Proof, ProvenStep,
+    Access, AttemptAdmission, EndSessions, Operator, OperatorChange, OperatorSession, ProvenStep,
+    SignInProof,
 };
 
 /// A new password, and a new second factor, end every session except the one that made the change.
@@ -48,7 +49,7 @@ pub async fn a_reset_leaves_nothing_that_lets_in(stores: &Stores) {
         Some((new.clone(), after))
     );
     for attempt in &attempts {
-        assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+        assert_eq!(admit(stores, attempt, START).await, AttemptAdmission::Admitted);
     }
     let late = make.operator_session(&operator, START);
     assert!(!sign_in(stores, right(Some(9)), &late, START).await);
@@ -84,11 +85,11 @@ pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) 
     assert_eq!(known().await, [second.clone(), first.clone()]);
     for now in [at(1), at(2) - MS, at(2), at(3) - MS] {
         second.note(now);
-        stores.console.operators.note_session(second.digest, now).await.unwrap();
+        stores.console.operators.record_session_use(second.digest, now).await.unwrap();
         assert_eq!(known().await, [second.clone(), first.clone()]);
     }
     assert_eq!(second.seen_at, at(2));
-    stores.console.operators.note_session(make.digest(), at(9)).await.unwrap();
+    stores.console.operators.record_session_use(make.digest(), at(9)).await.unwrap();
 }
 
 /// Sessions are ended only by their own operator: one, all but one, or all.
@@ -123,13 +124,13 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     admit(stores, &from(operator.id, 1), START).await;
     let sweep = |now: Timestamp| stores.console.operators.sweep(now);
     let hour = START + OperatorSession::IDLE;
-    stores.console.operators.note_session(busy.digest, hour - MS).await.unwrap();
+    stores.console.operators.record_session_use(busy.digest, hour - MS).await.unwrap();
     assert_eq!(sweep(hour - MS).await.unwrap(), 0);
     assert_eq!(sweep(hour).await.unwrap(), 1);
     assert!(!is_known(stores, &idle).await && is_known(stores, &busy).await);
 
     let end = busy.expires_at;
-    stores.console.operators.note_session(busy.digest, end - MS).await.unwrap();
+    stores.console.operators.record_session_use(busy.digest, end - MS).await.unwrap();
     assert_eq!(sweep(end - MS).await.unwrap(), 0);
     assert_eq!(sweep(end).await.unwrap(), 1);
 
@@ -147,15 +148,15 @@ pub async fn what_is_outdated_lets_nobody_in(stores: &Stores) {
     let make = Fixtures::random();
     let (careful, link) = invited(stores, &make, with_totp(&make)).await;
     let (_, session) = within(stores, &make).await;
-    stores.console.operators.outdate(9).await.unwrap();
+    stores.console.operators.invalidate_sign_ins(9).await.unwrap();
     assert!(!is_known(stores, &session).await);
     assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
     assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
-    stores.console.operators.outdate(8).await.unwrap();
+    stores.console.operators.invalidate_sign_ins(8).await.unwrap();
     assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
     let again = make.operator_session(&careful, START);
     let proof =
-        |step| Proof { password: hash("$right"), step: Some(ProvenStep { step, after: 9 }) };
+        |step| SignInProof { password: hash("$right"), step: Some(ProvenStep { step, after: 9 }) };
     assert!(!sign_in(stores, proof(9), &again, START).await);
     assert!(sign_in(stores, proof(10), &again, START).await);
 }

@@ -11,8 +11,8 @@ pub use team::*;
 use crate::{ClearVault, Fixtures, START, Stores};
 use dwar_kernel::{Digest, OperatorId, Timestamp};
 use dwar_operator::{
-    Admission, Attempt, Link, Network, Operator, OperatorSession, Origin, PasswordHash, Proof,
-    ProvenStep, Totp,
+    Attempt, AttemptAdmission, Network, OneTimeLink, Operator, OperatorSession, Origin,
+    PasswordHash, ProvenStep, SignInProof, Totp,
 };
 use std::net::IpAddr;
 
@@ -20,12 +20,12 @@ fn hash(text: &str) -> PasswordHash {
     PasswordHash::new(text)
 }
 
-fn right(step: Option<u64>) -> Proof {
+fn right(step: Option<u64>) -> SignInProof {
     let step = step.map(|step| ProvenStep { step, after: 7 });
-    Proof { password: hash("$right"), step }
+    SignInProof { password: hash("$right"), step }
 }
 
-async fn invited(stores: &Stores, make: &Fixtures, operator: Operator) -> (Operator, Link) {
+async fn invited(stores: &Stores, make: &Fixtures, operator: Operator) -> (Operator, OneTimeLink) {
     let link = make.link(&operator);
     assert!(stores.console.operators.invite(operator.clone(), link.clone()).await.unwrap());
     (operator, link)
@@ -50,7 +50,7 @@ fn in_browser(operator: OperatorId, browser: Digest) -> Attempt {
     Attempt::with_password(operator, Origin::Browser(browser), &ClearVault)
 }
 
-async fn admit(stores: &Stores, attempt: &Attempt, now: Timestamp) -> Admission {
+async fn admit(stores: &Stores, attempt: &Attempt, now: Timestamp) -> AttemptAdmission {
     stores.console.operators.admit(attempt.clone(), now).await.unwrap()
 }
 
@@ -61,14 +61,19 @@ fn every_attempt(operator: OperatorId) -> [Attempt; 3] {
 async fn lock(stores: &Stores, attempts: &[Attempt]) {
     for attempt in attempts {
         for _ in 0..5 {
-            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+            assert_eq!(admit(stores, attempt, START).await, AttemptAdmission::Admitted);
         }
-        assert!(matches!(admit(stores, attempt, START).await, Admission::Locked(_)));
+        assert!(matches!(admit(stores, attempt, START).await, AttemptAdmission::Locked(_)));
     }
 }
 
 /// Signs in an operator with an attempt that was not counted.
-async fn sign_in(stores: &Stores, proof: Proof, session: &OperatorSession, now: Timestamp) -> bool {
+async fn sign_in(
+    stores: &Stores,
+    proof: SignInProof,
+    session: &OperatorSession,
+    now: Timestamp,
+) -> bool {
     let attempt = in_browser(session.operator, session.digest);
     stores.console.operators.sign_in(proof, attempt, session.clone(), now).await.unwrap()
 }

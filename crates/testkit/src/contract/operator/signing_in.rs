@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{ClearVault, Fixtures, MS, START, Stores, minutes, race, seconds};
 use dwar_operator::{
-    Admission, Attempt, Link, LinkKind, Lockout, Network, Operator, Proof, Standing,
+    Attempt, AttemptAdmission, FailureCounter, LinkKind, Lockout, Network, OneTimeLink, Operator,
+    SignInProof,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// A link works once, as its kind says, and no longer from its end on.
 pub async fn a_link_lets_in_once_until_the_exact_instant(stores: &Stores) {
     let make = Fixtures::random();
-    let end = START + Link::INVITE;
+    let end = START + OneTimeLink::INVITE;
     let (password, sign_in) = (LinkKind::Password, LinkKind::SignIn);
     for (kind, given, at, works) in [
         (password, Some(hash("$new")), end - MS, true),
@@ -26,7 +27,7 @@ pub async fn a_link_lets_in_once_until_the_exact_instant(stores: &Stores) {
         (sign_in, Some(hash("$new")), START, false),
     ] {
         let operator = make.operator();
-        let link = Link { kind, ..make.link(&operator) };
+        let link = OneTimeLink { kind, ..make.link(&operator) };
         assert!(stores.console.operators.invite(operator.clone(), link.clone()).await.unwrap());
         let session = make.operator_session(&operator, at);
         let spend =
@@ -59,7 +60,7 @@ pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     assert!(!is_known(stores, &old).await);
     assert!(is_known(stores, &new).await && is_known(stores, &stranger).await);
     for attempt in &attempts {
-        assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+        assert_eq!(admit(stores, attempt, START).await, AttemptAdmission::Admitted);
     }
 }
 
@@ -90,8 +91,9 @@ pub async fn attempts_are_admitted_as_the_domain_says(stores: &Stores) {
     for attempt in [from(operator.id, 1), in_browser(operator.id, make.digest()), nobody] {
         let (mut known, mut now) = (BTreeMap::new(), START);
         let mut judge = |now| {
-            let standing = |count| Ok::<_, ()>(*known.get(&count).unwrap_or(&Standing::fresh(now)));
-            let (admission, counted) = attempt.admit(now, standing).unwrap();
+            let counter =
+                |count| Ok::<_, ()>(*known.get(&count).unwrap_or(&FailureCounter::fresh(now)));
+            let (admission, counted) = attempt.admit(now, counter).unwrap();
             known.extend(counted);
             admission
         };
@@ -99,9 +101,9 @@ pub async fn attempts_are_admitted_as_the_domain_says(stores: &Stores) {
             let answer = admit(stores, &attempt, now).await;
             assert_eq!(answer, judge(now), "step {step}");
             now = match (answer, step % 3) {
-                (Admission::Locked(until), 0) => until - MS,
-                (Admission::Locked(until), _) => until,
-                (Admission::Admitted, _) => now + MS,
+                (AttemptAdmission::Locked(until), 0) => until - MS,
+                (AttemptAdmission::Locked(until), _) => until,
+                (AttemptAdmission::Admitted, _) => now + MS,
             };
         }
         let day = now + minutes(24 * 60);
@@ -121,7 +123,7 @@ pub async fn a_lock_is_of_one_origin_alone(stores: &Stores) {
         in_browser(operator, make.digest()),
         Attempt::with_code(operator),
     ] {
-        assert_eq!(admit(stores, &free, START).await, Admission::Admitted);
+        assert_eq!(admit(stores, &free, START).await, AttemptAdmission::Admitted);
     }
 }
 
@@ -131,20 +133,20 @@ pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
     let make = Fixtures::random();
     let operator = make.id();
     for number in 0..100 {
-        assert_eq!(admit(stores, &from(operator, number), START).await, Admission::Admitted);
+        assert_eq!(admit(stores, &from(operator, number), START).await, AttemptAdmission::Admitted);
     }
     let next = START + seconds(36);
     for number in 1_000..1_020 {
         let answer = admit(stores, &from(operator, number), next - MS).await;
-        assert_eq!(answer, Admission::Locked(next));
+        assert_eq!(answer, AttemptAdmission::Locked(next));
     }
-    assert_eq!(admit(stores, &from(operator, 1_000), next).await, Admission::Admitted);
+    assert_eq!(admit(stores, &from(operator, 1_000), next).await, AttemptAdmission::Admitted);
     assert_eq!(
         admit(stores, &from(operator, 1_000), next).await,
-        Admission::Locked(next + seconds(36))
+        AttemptAdmission::Locked(next + seconds(36))
     );
     let known = in_browser(operator, make.digest());
-    assert_eq!(admit(stores, &known, next).await, Admission::Admitted);
+    assert_eq!(admit(stores, &known, next).await, AttemptAdmission::Admitted);
 }
 
 /// Of concurrent attempts exactly as many are admitted as one after the other before the lock; the
@@ -158,8 +160,8 @@ pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
             async move { admit(&stores, &attempt, START).await }
         })
         .await;
-        assert_eq!(count(&answers, |answer| *answer == Admission::Admitted), 5);
-        let locked = Admission::Locked(START + seconds(30));
+        assert_eq!(count(&answers, |answer| *answer == AttemptAdmission::Admitted), 5);
+        let locked = AttemptAdmission::Locked(START + seconds(30));
         assert_eq!(count(&answers, |answer| *answer == locked), CROWD - 5);
     }
 }
@@ -172,8 +174,8 @@ pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(sto
         async move { admit(&stores, &attempt, START).await }
     })
     .await;
-    assert_eq!(count(&answers, |answer| *answer == Admission::Admitted), 100);
-    let slowed = Admission::Locked(START + seconds(36));
+    assert_eq!(count(&answers, |answer| *answer == AttemptAdmission::Admitted), 100);
+    let slowed = AttemptAdmission::Locked(START + seconds(36));
     assert_eq!(count(&answers, |answer| *answer == slowed), 50);
 }
 
@@ -183,7 +185,7 @@ pub async fn an_attempt_is_taken_back(stores: &Stores) {
     for attempt in every_attempt(make.id()) {
         stores.console.operators.withdraw(attempt.clone()).await.unwrap();
         for _ in 0..120 {
-            assert_eq!(admit(stores, &attempt, START).await, Admission::Admitted);
+            assert_eq!(admit(stores, &attempt, START).await, AttemptAdmission::Admitted);
             stores.console.operators.withdraw(attempt.clone()).await.unwrap();
         }
     }
@@ -196,7 +198,7 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
     let (near, far) = (from(operator.id, 1), from(operator.id, 2));
     for _ in 0..4 {
         for attempt in [&near, &far] {
-            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+            assert_eq!(admit(stores, attempt, START).await, AttemptAdmission::Admitted);
         }
     }
     let session = make.operator_session(&operator, START);
@@ -204,16 +206,22 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
     assert!(signed_in.await.unwrap());
     for (attempt, left) in [(&near, 5), (&far, 1)] {
         for _ in 0..left {
-            assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
+            assert_eq!(admit(stores, attempt, START).await, AttemptAdmission::Admitted);
         }
-        assert_eq!(admit(stores, attempt, START).await, Admission::Locked(START + seconds(30)));
+        assert_eq!(
+            admit(stores, attempt, START).await,
+            AttemptAdmission::Locked(START + seconds(30))
+        );
     }
     // 14 of the hundred began, and one of them was taken back.
     for number in 10..97 {
-        assert_eq!(admit(stores, &from(operator.id, number), START).await, Admission::Admitted);
+        assert_eq!(
+            admit(stores, &from(operator.id, number), START).await,
+            AttemptAdmission::Admitted
+        );
     }
     let slowed = admit(stores, &from(operator.id, 97), START).await;
-    assert_eq!(slowed, Admission::Locked(START + seconds(36)));
+    assert_eq!(slowed, AttemptAdmission::Locked(START + seconds(36)));
 }
 
 /// The locks of an operator and the count of the name are listed until they are forgotten, for existing
@@ -225,12 +233,12 @@ pub async fn standings_are_told_and_forgotten(stores: &Stores) {
     for operator in [asha.id, ravi.id] {
         lock(stores, &every_attempt(operator)).await;
     }
-    assert_eq!(admit(stores, &from(asha.id, 2), START).await, Admission::Admitted);
+    assert_eq!(admit(stores, &from(asha.id, 2), START).await, AttemptAdmission::Admitted);
     let nobody = make.operator().name;
     let nobody = Attempt::of_nobody(nobody.as_str(), Network::of(None), &ClearVault);
     lock(stores, &[nobody]).await;
     let of = async |operator, now| {
-        let all = stores.console.operators.standings(now).await.unwrap();
+        let all = stores.console.operators.failure_counters(now).await.unwrap();
         assert!(
             all.iter()
                 .all(|(count, _)| !count.operator.to_string().starts_with("00000000-0000-0000"))
@@ -245,13 +253,13 @@ pub async fn standings_are_told_and_forgotten(stores: &Stores) {
         assert_eq!(of(operator, end - MS).await, (4, 3, Some(end)), "three locks, and the name");
         assert_eq!(of(operator, end).await, (1, 0, None), "the name");
     }
-    let forget = async || stores.console.operators.forget_standings(asha.id).await.unwrap();
+    let forget = async || stores.console.operators.forget_failures(asha.id).await.unwrap();
     assert!(forget().await);
     assert!(!forget().await, "a second time");
     assert_eq!(of(asha.id, START).await, (0, 0, None));
     assert_eq!(of(ravi.id, START).await, (4, 3, Some(end)));
     for attempt in every_attempt(asha.id) {
-        assert_eq!(admit(stores, &attempt, START).await, Admission::Admitted);
+        assert_eq!(admit(stores, &attempt, START).await, AttemptAdmission::Admitted);
     }
 }
 
@@ -259,7 +267,7 @@ pub async fn standings_are_told_and_forgotten(stores: &Stores) {
 /// session.
 pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     let make = Fixtures::random();
-    let wrong = Proof { password: hash("$wrong"), step: None };
+    let wrong = SignInProof { password: hash("$wrong"), step: None };
     let (plain, _) = invited(stores, &make, make.operator()).await;
     let (two, _) = invited(stores, &make, with_totp(&make)).await;
     for (operator, proof) in
@@ -365,7 +373,7 @@ pub async fn a_sign_in_and_a_reset_at_once_leave_no_session(stores: &Stores) {
                 let attempt = from(session.operator, 1);
                 if number == 10 {
                     assert!(stores.console.operators.reset(session.operator, link).await.unwrap());
-                } else if admit(&stores, &attempt, START).await == Admission::Admitted {
+                } else if admit(&stores, &attempt, START).await == AttemptAdmission::Admitted {
                     let store = &stores.console.operators;
                     store.sign_in(right(None), attempt, session, START).await.unwrap();
                 }

@@ -5,7 +5,7 @@ use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{AttemptId, OtpId};
 use dwar_otp::{
     AttemptStatus, Channel, Charge, Delivery, DeliveryStatus, DeliveryStep, GuessPolicy, Otp,
-    OtpState, Reason, ReceiptTarget, Report, Reported,
+    OtpState, Reason, ReceiptTarget, Report, ReportedRequest,
 };
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl Scene {
         second: u64,
     ) -> DeliveryStep {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
-        let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(second));
+        let (request, now) =
+            (ReportedRequest::Id(otp.project_mode.project, otp.id), START + seconds(second));
         let step = report.apply(otp, now).step;
         let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap(), Some((otp.clone(), step.clone())));
@@ -127,7 +128,7 @@ pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     let otp = scene.issued(&scene.line()).await;
     let report = async |project, id: OtpId, attempt: AttemptId| {
         let report = scene.make.send_report(attempt, Report::Delivered);
-        stores.logins.report(Reported::Id(project, id), report, START).await.unwrap()
+        stores.logins.report(ReportedRequest::Id(project, id), report, START).await.unwrap()
     };
     let attempt = otp.delivery.attempts[0].id;
     assert_eq!(report(scene.another().await, otp.id, attempt).await, None);
@@ -148,7 +149,7 @@ pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     assert_eq!(find("meta", &reference).await, None);
     scene.report(&mut otp, 0, accepted(&reference), 1).await;
     let attempt = otp.delivery.attempts[0].id;
-    let target = ReceiptTarget { world: otp.world, otp: otp.id, attempt };
+    let target = ReceiptTarget { project_mode: otp.project_mode, otp: otp.id, attempt };
     assert_eq!(find("meta", &reference).await, Some(target));
     assert_eq!(find("msg91", &reference).await, None);
     assert_eq!(find("meta", &reference[1..]).await, None);
@@ -181,14 +182,14 @@ pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     let seen = scene.issued(&line).await;
     let mut otp = seen.clone();
     let report = async |report: Report, second| {
-        let request = Reported::Seen(Box::new(seen.clone()));
+        let request = ReportedRequest::Seen(Box::new(seen.clone()));
         let report = scene.make.send_report(seen.delivery.attempts[0].id, report);
         let now = START + seconds(second);
         let answer = stores.logins.report(request, report.clone(), now);
         (answer.await.unwrap().unwrap(), report, now)
     };
     let judged = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START + seconds(1)).await;
-    assert!(matches!(judged, dwar_otp::Verdict::Wrong(_)));
+    assert!(matches!(judged, dwar_otp::GuessVerdict::Wrong(_)));
     (otp.wrong, otp.guesses) = (1, vec![START + seconds(1)]);
     for (word, second) in
         [(accepted("h"), 2), (Report::Failed(Reason::Blocked), 3), (accepted("h"), 4)]
@@ -207,7 +208,7 @@ pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
         let seen = scene.issued(&scene.line()).await;
         let answers = race(50, |number| {
             let (store, request) =
-                (Arc::clone(&stores.logins), Reported::Seen(Box::new(seen.clone())));
+                (Arc::clone(&stores.logins), ReportedRequest::Seen(Box::new(seen.clone())));
             let report =
                 if number % 2 == 0 { accepted("i") } else { Report::Failed(Reason::Timeout) };
             let report = scene.make.send_report(seen.delivery.attempts[0].id, report);
@@ -228,7 +229,7 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
         let otp = scene.issued(&scene.line()).await;
         let answers = race(50, |_| {
             let (store, request) =
-                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
+                (Arc::clone(&stores.logins), ReportedRequest::Id(otp.project_mode.project, otp.id));
             let (first, timeout) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
             let report = scene.make.send_report(first, timeout);
             async move { store.report(request, report, START + seconds(1)).await.unwrap().unwrap() }
@@ -248,7 +249,7 @@ pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
         let otp = scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
         race(20, |number| {
             let (store, request) =
-                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
+                (Arc::clone(&stores.logins), ReportedRequest::Id(otp.project_mode.project, otp.id));
             let wrong = scene.make.redemption(&line, WRONG_CODE);
             let report = scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
             let now = START + seconds(1);

@@ -201,8 +201,9 @@ pub async fn a_period_ends_at_the_exact_instant(stores: &Stores) {
 pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let forget =
-        async |line: &Line| stores.otps.forget_guesses(line.world, line.index).await.unwrap();
+    let forget = async |line: &Line| {
+        stores.otps.forget_guesses(line.project_mode, line.index).await.unwrap()
+    };
     assert_eq!(forget(&line).await, None);
     scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
     for _ in 0..7 {
@@ -228,10 +229,10 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
         scene.issue(Otp { max_wrong: 100, ..scene.make.otp(&line) }).await;
         let answers = race(60, |number| {
             let (stores, wrong) = (stores.clone(), scene.make.redemption(&line, WRONG_CODE));
-            let Line { world, index, .. } = line.clone();
+            let Line { project_mode, index, .. } = line.clone();
             async move {
                 if number % 3 == 0 {
-                    return stores.otps.forget_guesses(world, index).await.unwrap();
+                    return stores.otps.forget_guesses(project_mode, index).await.unwrap();
                 }
                 stores.logins.redeem(wrong, START + NOW).await.unwrap();
                 None

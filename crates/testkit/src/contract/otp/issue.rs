@@ -3,7 +3,7 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, START, Stores, WRONG_CODE, race, seconds};
 use dwar_kernel::{KeyMode, OtpId};
-use dwar_otp::{Delivery, GuessBudget, GuessPolicy, Otp, OtpState, Route, Verdict};
+use dwar_otp::{Delivery, GuessBudget, GuessPolicy, GuessVerdict, Otp, OtpState, Route};
 use std::sync::Arc;
 
 /// A request is found again exactly as it was issued.
@@ -40,7 +40,7 @@ pub async fn which_code_is_in_force_says_the_code(stores: &Stores) {
         let verdict = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, at).await;
         let (guess, mut budget) = (scene.make.guess(WRONG_CODE), GuessBudget::default());
         assert_eq!(verdict, otp.judge(&guess, &mut budget, &GuessPolicy::OFF, at), "{state:?}");
-        assert_eq!(verdict == Verdict::NotFound, expired || !state.is_open(), "{state:?}");
+        assert_eq!(verdict == GuessVerdict::NotFound, expired || !state.is_open(), "{state:?}");
         scene.issued(&line).await;
         otp.supersede();
         assert_eq!(stored(stores, &otp).await, Some(otp), "{state:?}, expired: {expired}");
@@ -57,8 +57,8 @@ pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
         (scene.project.in_mode(KeyMode::Test), otp.id),
         (scene.project.in_mode(KeyMode::Live), unknown),
     ];
-    for (world, id) in absent {
-        assert_eq!(stores.otps.find(world, id).await.unwrap(), None);
+    for (project_mode, id) in absent {
+        assert_eq!(stores.otps.find(project_mode, id).await.unwrap(), None);
     }
 }
 

@@ -15,19 +15,19 @@ use crate::verdict;
 use crate::{Line, START, Stores};
 use dwar_kernel::Timestamp;
 use dwar_login::Redeemed;
-use dwar_otp::{GuessBudget, GuessPolicy, Otp, Verdict};
+use dwar_otp::{GuessBudget, GuessPolicy, GuessVerdict, Otp};
 
 async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
-    stores.otps.find(otp.world, otp.id).await.unwrap()
+    stores.otps.find(otp.project_mode, otp.id).await.unwrap()
 }
 
 /// The wrong guesses of a phone; reading them forgets them.
 async fn counted(stores: &Stores, line: &Line) -> GuessBudget {
-    let counted = stores.otps.forget_guesses(line.world, line.index).await;
+    let counted = stores.otps.forget_guesses(line.project_mode, line.index).await;
     counted.unwrap().unwrap_or_default()
 }
 
-/// A [`Verdict`] without its numbers.
+/// A [`GuessVerdict`] without its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Accepted,
@@ -36,13 +36,13 @@ enum Answer {
     NotFound,
 }
 
-impl From<Verdict> for Answer {
-    fn from(verdict: Verdict) -> Self {
+impl From<GuessVerdict> for Answer {
+    fn from(verdict: GuessVerdict) -> Self {
         match verdict {
-            Verdict::Accepted(_) => Self::Accepted,
-            Verdict::Wrong(_) => Self::Wrong,
-            Verdict::Locked(_) => Self::Locked,
-            Verdict::NotFound => Self::NotFound,
+            GuessVerdict::Accepted(_) => Self::Accepted,
+            GuessVerdict::Wrong(_) => Self::Wrong,
+            GuessVerdict::Locked(_) => Self::Locked,
+            GuessVerdict::NotFound => Self::NotFound,
         }
     }
 }

@@ -46,8 +46,14 @@ pub async fn revoke_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
     let strangers = [
-        Session { world: scene.another().await.in_mode(session.world.mode), ..session.clone() },
-        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
+        Session {
+            project_mode: scene.another().await.in_mode(session.project_mode.mode),
+            ..session.clone()
+        },
+        Session {
+            project_mode: session.project_mode.project.in_mode(KeyMode::Test),
+            ..session.clone()
+        },
         Session { id: scene.make.id::<SessionId>(), ..session.clone() },
     ];
     for stranger in strangers {

@@ -21,8 +21,8 @@ pub async fn seek_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
     let other = scene.another().await;
-    for world in [other.in_mode(KeyMode::Live), scene.project.in_mode(KeyMode::Test)] {
-        assert_eq!(stored_session(stores, world, session.id).await, None);
+    for project_mode in [other.in_mode(KeyMode::Live), scene.project.in_mode(KeyMode::Test)] {
+        assert_eq!(stored_session(stores, project_mode, session.id).await, None);
     }
     let unknown = Session { id: scene.make.id::<SessionId>(), ..session.clone() };
     assert_eq!(stored(stores, &unknown).await, None);
@@ -36,19 +36,34 @@ pub async fn seek_knows_keys_in_force_alone(stores: &Stores) {
     let keys = stores.projects.keys(scene.project).await.unwrap();
     for key in &keys {
         for named in [None, Some(scene.make.id()), Some(session.id)] {
-            let sought = stores.sessions.seek(key.digest, named).await.unwrap().unwrap();
-            assert_eq!((sought.key, sought.world), (key.id, scene.project.in_mode(key.mode)));
-            let theirs = named == Some(session.id) && key.mode == session.world.mode;
-            assert_eq!(sought.session.is_some(), theirs);
+            let caller =
+                stores.sessions.find_key_and_session(key.digest, named).await.unwrap().unwrap();
+            assert_eq!(
+                (caller.key, caller.project_mode),
+                (key.id, scene.project.in_mode(key.mode))
+            );
+            let theirs = named == Some(session.id) && key.mode == session.project_mode.mode;
+            assert_eq!(caller.session.is_some(), theirs);
         }
     }
-    assert_eq!(stores.sessions.seek(scene.make.digest(), Some(session.id)).await.unwrap(), None);
-    let fresh = scene.make.key(session.world.mode);
+    assert_eq!(
+        stores.sessions.find_key_and_session(scene.make.digest(), Some(session.id)).await.unwrap(),
+        None
+    );
+    let fresh = scene.make.key(session.project_mode.mode);
     assert!(stores.projects.replace_key(scene.project, fresh.clone()).await.unwrap());
-    let replaced = keys.iter().find(|key| key.mode == session.world.mode).unwrap();
-    assert_eq!(stores.sessions.seek(replaced.digest, Some(session.id)).await.unwrap(), None);
-    let sought = stores.sessions.seek(fresh.digest, Some(session.id)).await.unwrap().unwrap();
-    assert_eq!((sought.key, sought.session), (fresh.id, Some(session)));
+    let replaced = keys.iter().find(|key| key.mode == session.project_mode.mode).unwrap();
+    assert_eq!(
+        stores.sessions.find_key_and_session(replaced.digest, Some(session.id)).await.unwrap(),
+        None
+    );
+    let caller = stores
+        .sessions
+        .find_key_and_session(fresh.digest, Some(session.id))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((caller.key, caller.session), (fresh.id, Some(session)));
 }
 
 /// Fresh: a sweep deletes sessions that ended before the instant, and no other.

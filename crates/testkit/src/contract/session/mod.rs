@@ -11,14 +11,14 @@ pub use rotation::*;
 use crate::Stores;
 use crate::scene::{Scene, stored_session};
 use dwar_kernel::Timestamp;
-use dwar_session::{Presented, Rotation, RotationPolicy, Session, Successor};
+use dwar_session::{PresentedRefreshToken, Rotation, RotationPolicy, Session, Successor};
 
 /// Ten seconds of leeway, a minute of replay.
 const POLICY: RotationPolicy =
     RotationPolicy { leeway: crate::seconds(10), replay: crate::seconds(60) };
 
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, session.world, session.id).await
+    stored_session(stores, session.project_mode, session.id).await
 }
 
 impl Scene {
@@ -26,7 +26,7 @@ impl Scene {
     async fn rotate_with(
         &self,
         session: &mut Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         next: Successor,
         now: Timestamp,
     ) -> Rotation {
@@ -41,7 +41,7 @@ impl Scene {
     async fn rotate(
         &self,
         session: &mut Session,
-        presented: Presented,
+        presented: PresentedRefreshToken,
         now: Timestamp,
     ) -> Rotation {
         let next = self.make.successor(session, now);
@@ -53,7 +53,7 @@ impl Scene {
         &self,
         session: &mut Session,
         instants: impl IntoIterator<Item = Timestamp>,
-    ) -> Vec<Presented> {
+    ) -> Vec<PresentedRefreshToken> {
         let mut used = Vec::new();
         for now in instants {
             used.push(self.make.presented(session));

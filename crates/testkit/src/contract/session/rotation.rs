@@ -3,7 +3,7 @@ use crate::contract::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_kernel::KeyMode;
-use dwar_session::{Presented, Replay, Rotation, Session, Successor};
+use dwar_session::{PresentedRefreshToken, Replay, Rotation, Session, Successor};
 use std::sync::Arc;
 
 /// The current token is exchanged: the old pair is no longer valid, the new one is.
@@ -23,8 +23,14 @@ pub async fn rotate_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
     let absent = [
-        Session { world: scene.another().await.in_mode(session.world.mode), ..session.clone() },
-        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
+        Session {
+            project_mode: scene.another().await.in_mode(session.project_mode.mode),
+            ..session.clone()
+        },
+        Session {
+            project_mode: session.project_mode.project.in_mode(KeyMode::Test),
+            ..session.clone()
+        },
         Session { id: scene.make.id(), ..session.clone() },
     ];
     for seen in absent {
@@ -49,12 +55,12 @@ pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
     assert_eq!(rotate(&seen).await, Some(Rotation::Refused));
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
 
-    let Session { world, access, identity, .. } = session.clone();
+    let Session { project_mode, access, identity, .. } = session.clone();
     assert!(stores.sessions.revoke(session.clone(), access.token, START).await.unwrap());
     assert_eq!(rotate(&session).await, Some(Rotation::Refused));
     assert!(!stored(stores, &session).await.unwrap().is_alive(START));
 
-    stores.identities.erase(world, identity, START).await.unwrap();
+    stores.identities.erase(project_mode, identity, START).await.unwrap();
     assert_eq!(rotate(&session).await, None);
 }
 
@@ -135,9 +141,9 @@ pub async fn what_was_never_given_out_ends_nothing(stores: &Stores) {
     scene.rotate_often(&mut session, [START; 2]).await;
     let (current, now) = (scene.make.presented(&session), START + minutes(60));
     let unknown = [
-        Presented { generation: 3, ..current.clone() },
-        Presented { generation: u32::MAX, refresh: scene.make.digest(), key: None },
-        Presented { refresh: scene.make.digest(), ..current.clone() },
+        PresentedRefreshToken { generation: 3, ..current.clone() },
+        PresentedRefreshToken { generation: u32::MAX, refresh: scene.make.digest(), key: None },
+        PresentedRefreshToken { refresh: scene.make.digest(), ..current.clone() },
     ];
     for presented in unknown {
         assert_eq!(scene.rotate(&mut session, presented, now).await, Rotation::Refused);
@@ -151,7 +157,7 @@ pub async fn the_same_key_gets_the_same_pair_again(stores: &Stores) {
     let mut session = scene.session(&scene.line()).await;
     let (key, answer) = (scene.make.digest(), scene.make.sealed());
     let first = scene.make.presented(&session);
-    let presented = |key| Presented { key, ..first.clone() };
+    let presented = |key| PresentedRefreshToken { key, ..first.clone() };
     let next = |session: &Session, key, answer| Successor {
         replay: Some(Replay { key, answer }),
         ..scene.make.successor(session, START)
@@ -226,7 +232,8 @@ pub async fn retries_at_once_get_one_pair(stores: &Stores) {
         let next: Vec<_> = (0..50).map(next).collect();
         let answers = race(next.len(), |number| {
             let (store, next) = (Arc::clone(&stores.sessions), next[number].clone());
-            let presented = Presented { key: Some(key), ..scene.make.presented(&session) };
+            let presented =
+                PresentedRefreshToken { key: Some(key), ..scene.make.presented(&session) };
             let seen = session.clone();
             async move { store.rotate(seen, presented, next, POLICY, START).await.unwrap() }
         })

@@ -6,7 +6,7 @@ use dwar_kernel::{EntryId, OtpId, Timestamp};
 use dwar_login::NewSend;
 use dwar_project::ProjectChange;
 use dwar_wallet::{
-    Adjustment, Audit, Correction, Credit, EntryKind, OpenHold, Paise, Reference, Settlement,
+    Adjustment, Correction, Credit, EntryKind, LedgerAudit, OpenHold, Paise, Reference, Settlement,
 };
 use std::fmt::Debug;
 
@@ -32,7 +32,7 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
         told += books.events.len();
     }
     assert!(told > 24, "only {told} crossings");
-    let clean = Audit { projects: CASES, difference: Paise::ZERO };
+    let clean = LedgerAudit { projects: CASES, difference: Paise::ZERO };
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 

@@ -5,7 +5,7 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
-use dwar_wallet::{Adjusted, Audit, HoldOutcome, OpenHold, Paise, Refunded, Settlement};
+use dwar_wallet::{Adjusted, HoldOutcome, LedgerAudit, OpenHold, Paise, Refunded, Settlement};
 
 /// Fresh: open holds since before the instant come oldest first, of all projects, up to the limit,
 /// and continue after any of them.
@@ -42,14 +42,14 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
 
 /// Fresh: an audit counts the wallets and finds no difference, after many concurrent bookings too.
 pub async fn an_audit_finds_every_wallet_in_order(stores: &Stores) {
-    assert_eq!(stores.wallets.audit().await.unwrap(), Audit::default());
+    assert_eq!(stores.wallets.audit().await.unwrap(), LedgerAudit::default());
     let scene = Scene::open(stores).await;
-    assert_eq!(stores.wallets.audit().await.unwrap(), Audit::default());
+    assert_eq!(stores.wallets.audit().await.unwrap(), LedgerAudit::default());
     scene.credit(100).await;
     scene.held(40).await;
     holds_at_once_never_exceed_the_balance(stores).await;
     let projects = 1 + u64::try_from(ROUNDS).unwrap();
-    let clean = Audit { projects, difference: Paise::ZERO };
+    let clean = LedgerAudit { projects, difference: Paise::ZERO };
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 
@@ -65,7 +65,7 @@ pub async fn an_audit_finds_corrections_in_order(stores: &Stores) {
     assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
     corrections_at_once_take_what_no_hold_needs(stores).await;
     let projects = 1 + u64::try_from(ROUNDS).unwrap();
-    let clean = Audit { projects, difference: Paise::ZERO };
+    let clean = LedgerAudit { projects, difference: Paise::ZERO };
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 
@@ -73,7 +73,7 @@ pub async fn an_audit_finds_corrections_in_order(stores: &Stores) {
 pub async fn an_audit_sees_movements_whole(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100_000).await;
-    let clean = Audit { projects: 1, difference: Paise::ZERO };
+    let clean = LedgerAudit { projects: 1, difference: Paise::ZERO };
     for _ in 0..ROUNDS {
         let answers = race(100, |number| {
             let (stores, project, send) = (stores.clone(), scene.project, scene.make.id());

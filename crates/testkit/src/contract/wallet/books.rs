@@ -3,8 +3,8 @@ use crate::contract::MANY;
 use crate::scene::ledger_of;
 use dwar_kernel::{EntryId, Event, OtpId, ProjectId, Timestamp};
 use dwar_wallet::{
-    Balance, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement, OpenHold, Paise, Reference,
-    Refunded, Settlement, Wallet,
+    Balance, EntryKind, HoldOutcome, ImpossibleBalance, LedgerEntry, Movement, OpenHold, Paise,
+    Reference, Refunded, Settlement, Wallet,
 };
 
 /// The expected state of one wallet by the aggregate.
@@ -22,7 +22,7 @@ impl Books {
         Self { wallet, ledger: Vec::new(), holds: Vec::new(), events: Vec::new() }
     }
 
-    pub fn enter<T>(&mut self, moved: Result<Movement<T>, Impossible>) -> T {
+    pub fn enter<T>(&mut self, moved: Result<Movement<T>, ImpossibleBalance>) -> T {
         let moved = moved.unwrap();
         self.ledger.extend(moved.entries);
         self.events.extend(moved.event);

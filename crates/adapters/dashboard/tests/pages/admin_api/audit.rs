@@ -3,7 +3,7 @@
 use super::{Program, json_of, text};
 use crate::support::House;
 use actix_web::http::Method;
-use dwar_operator::By;
+use dwar_operator::Requester;
 use serde_json::{Value, json};
 
 #[actix_web::test]
@@ -60,7 +60,7 @@ async fn the_log_names_the_token_and_its_address_and_holds_no_secret_and_no_numb
 async fn the_log_is_paged_filtered_and_exported_whole() {
     let house = House::new().await;
     let owner = Program::owner(&house).await;
-    let by = By::command_line();
+    let by = Requester::command_line();
     for number in 0..1_100 {
         let reference = Some(format!("r{number}").parse().unwrap());
         let amount = dwar_wallet::Amount::from(1);

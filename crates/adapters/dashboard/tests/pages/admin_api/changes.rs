@@ -108,7 +108,7 @@ async fn an_identity_is_found_by_number_in_a_body_masked_by_id_and_erased() {
     let member = Program::new(&house, Access::one(house.project, Role::Member)).await;
     let phone: Phone = "9876543210".parse().unwrap();
     let index = house.parts.tools.vault.phone_index(house.project.in_mode(KeyMode::Live), &phone);
-    let line = Line { world: house.project.in_mode(KeyMode::Live), phone, index };
+    let line = Line { project_mode: house.project.in_mode(KeyMode::Live), phone, index };
     let make = Fixtures::seeded(3);
     let login = make.login(&line);
     let id = make.log_in(&*house.parts.stores.logins, &line, login).await;

@@ -4,7 +4,7 @@ use super::{Program, code, json_of, text};
 use crate::support::{HOST, House, ORIGIN};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_testkit::{minutes, new_token, seconds};
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ async fn bodies_are_bounded_json_and_name_the_field_that_is_wrong() {
 async fn wrong_tokens_are_counted_per_address_and_a_good_one_still_opens() {
     let house = House::new().await;
     let program = Program::owner(&house).await;
-    let (tokens, by) = (&house.manage.tokens, By::command_line());
+    let (tokens, by) = (&house.manage.tokens, Requester::command_line());
     let (gone, secret) =
         tokens.make(&by, new_token("x", Access::everything(), minutes(5))).await.unwrap();
     tokens.revoke(&by, gone.id).await.unwrap();

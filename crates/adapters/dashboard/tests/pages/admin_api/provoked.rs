@@ -7,10 +7,10 @@ use crate::webhooks::told;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use dwar_admin::document;
-use dwar_console::Scope;
+use dwar_console::ProofScope;
 use dwar_event::Endpoint;
 use dwar_memory::Fault;
-use dwar_operator::{Access, By, Role};
+use dwar_operator::{Access, Requester, Role};
 use dwar_project::Hook;
 use dwar_testkit::{Documented, START, seconds};
 use dwar_wallet::ProofRun;
@@ -188,8 +188,8 @@ impl House {
         self.store.faults().next("LedgerStore::last_sound_proof", Fault::Panics);
         for number in 0..=100 {
             self.clock.set(START + ProofRun::LEASE * number);
-            let (by, ledger) = (By::command_line(), &self.manage.ledger);
-            ledger.begin(&by, self.project, Scope::Newer).await.unwrap();
+            let (by, ledger) = (Requester::command_line(), &self.manage.ledger);
+            ledger.begin(&by, self.project, ProofScope::Newer).await.unwrap();
             tokio::task::yield_now().await;
         }
     }

@@ -214,7 +214,7 @@ async fn what_a_webhook_was_told_is_listed_tested_and_sent_again_once() {
     let none = json!({"event_id": "otp_sent_1"});
     let none = member.refused(Method::POST, &own("/resend"), none).await;
     assert_eq!(none, with_code(404, "NOT_FOUND"));
-    let (events, room) = (&house.parts.stores.events, dwar_event::Room::of(9));
+    let (events, room) = (&house.parts.stores.events, dwar_event::ClaimCapacity::of(9));
     let due = events.claim_due(START + seconds(10), Duration::from_secs(60), room).await.unwrap();
     assert_eq!(due.iter().map(|due| due.event.id()).collect::<Vec<_>>(), [event]);
     let viewer = Program::role(&house, Role::Viewer).await;
@@ -229,9 +229,16 @@ async fn what_a_webhook_was_told_is_listed_tested_and_sent_again_once() {
 async fn honoured(house: &House, session: &Session) -> bool {
     let keys = &house.parts.tools.vault;
     let key = house.live_key.parse::<dwar_project::ApiKey>().unwrap().digest(keys.as_ref());
-    let sought = house.parts.stores.sessions.seek(key, Some(session.id)).await.unwrap().unwrap();
+    let caller = house
+        .parts
+        .stores
+        .sessions
+        .find_key_and_session(key, Some(session.id))
+        .await
+        .unwrap()
+        .unwrap();
     let now = house.parts.tools.now();
-    sought.session.is_some_and(|found| found.honours(session.access.token, now))
+    caller.session.is_some_and(|found| found.honours(session.access.token, now))
 }
 
 #[actix_web::test]

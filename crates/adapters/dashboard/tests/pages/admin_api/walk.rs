@@ -7,7 +7,7 @@ use actix_web::test::TestRequest;
 use dwar_admin::document;
 use dwar_console::NewAdminToken;
 use dwar_kernel::ProjectId;
-use dwar_operator::{Access, Area, By, Permission, Role};
+use dwar_operator::{Access, Area, Permission, Requester, Role};
 use dwar_testkit::new_token;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -83,7 +83,7 @@ impl House {
     /// A token of the admin API with the right to delegate.
     pub async fn token(&self, name: &str, access: Access) -> String {
         let new = NewAdminToken { may_delegate: true, ..new_token(name, access, DAY) };
-        let made = self.manage.tokens.make(&By::command_line(), new).await.unwrap();
+        let made = self.manage.tokens.make(&Requester::command_line(), new).await.unwrap();
         made.1.expose().to_owned()
     }
 }

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_app::{Chores, keep_going};
+use dwar_app::{ClaimedWork, keep_going};
 use dwar_kernel::StoreError;
 use futures_util::stream::unfold;
 use std::collections::VecDeque;
@@ -41,8 +41,8 @@ impl Numbers {
 }
 
 #[async_trait]
-impl Chores for Numbers {
-    type Chore = u32;
+impl ClaimedWork for Numbers {
+    type Piece = u32;
 
     async fn claim(&self, under_way: &[Arc<u32>]) -> Result<Vec<u32>, StoreError> {
         let mut outages = self.outages.lock().unwrap();

@@ -1,5 +1,5 @@
 use crate::share::slot_length;
-use crate::{Admission, Grant, Quota, Window, Wish};
+use crate::{Admission, Grant, LeaseRequest, Quota, Window};
 use dwar_kernel::{InstanceId, Timestamp};
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Number of blocks that a quota is leased in.
 const BLOCKS: u32 = 16;
 
-/// One instance's side of [`crate::Shares`]: the requests that it admitted for a key, and how many more it
+/// One instance's side of [`crate::QuotaShares`]: the requests that it admitted for a key, and how many more it
 /// may admit.
 ///
 /// Its own admissions are counted exactly, in the same window that counts all of them if there is only one
 /// instance. An instance that is alone gets all that is left of the quota, so it admits exactly as that
 /// window does.
 #[derive(Clone, Debug)]
-pub struct Holding {
+pub struct LocalLease {
     window: Window,
     quota: Quota,
     lease: Option<Lease>,
     /// Places of other instances at the last answer.
     others: u32,
-    short: Option<Short>,
-    /// Whether a request came since the last wish.
+    short: Option<LeaseShortage>,
+    /// Whether a request came since the last request.
     busy: bool,
 }
 
@@ -35,7 +35,7 @@ struct Lease {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Short {
+struct LeaseShortage {
     limit: u32,
     ask_again: Timestamp,
     relief: Option<Timestamp>,
@@ -55,15 +55,15 @@ pub enum LeaseDecision {
     Ask,
 }
 
-/// Values of a renewal: the asking instance, the number of the wish, and the time.
+/// Values of a renewal: the asking instance, the number of the request, and the time.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking {
+pub struct RenewalRequest {
     pub holder: InstanceId,
     pub number: u64,
     pub now: Timestamp,
 }
 
-impl Default for Holding {
+impl Default for LocalLease {
     fn default() -> Self {
         Self {
             window: Window::default(),
@@ -76,7 +76,7 @@ impl Default for Holding {
     }
 }
 
-impl Holding {
+impl LocalLease {
     /// Judges one more request at `now` by the places held; counts it if it is admitted.
     pub fn hit(&mut self, quota: Quota, now: Timestamp) -> LeaseDecision {
         (self.quota, self.busy) = (quota, true);
@@ -99,12 +99,12 @@ impl Holding {
         }
     }
 
-    /// The wish to send to the store: for enough places to go on admitting or, with `spare` false, only for
+    /// The request to send to the store: for enough places to go on admitting or, with `spare` false, only for
     /// those in use.
     ///
-    /// From now on this instance relies only on the places that the wish says it holds.
-    pub fn wish(&mut self, asking: Asking, spare: bool) -> Wish {
-        let Asking { holder, number, now } = asking;
+    /// From now on this instance relies only on the places that the request says it holds.
+    pub fn lease_request(&mut self, asking: RenewalRequest, spare: bool) -> LeaseRequest {
+        let RenewalRequest { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
         let used = self.used();
         let spare = if spare { block(self.quota) } else { 0 };
@@ -114,7 +114,7 @@ impl Holding {
             lease.places = lease.places.min(used.saturating_add(spare)).max(used);
         }
         self.busy = false;
-        Wish {
+        LeaseRequest {
             holder,
             number,
             quota: self.quota,
@@ -125,16 +125,16 @@ impl Holding {
         }
     }
 
-    /// Applies the grant for a wish made at `asked_at`.
-    pub fn granted(&mut self, wish: &Wish, asked_at: Timestamp, grant: Grant) {
+    /// Applies the grant for a request made at `asked_at`.
+    pub fn granted(&mut self, lease_request: &LeaseRequest, asked_at: Timestamp, grant: Grant) {
         self.others = grant.others;
-        if wish.lasts.is_zero() {
+        if lease_request.lasts.is_zero() {
             return;
         }
-        let wanted = wish.uses.iter().sum::<u32>().saturating_add(wish.spare);
+        let wanted = lease_request.uses.iter().sum::<u32>().saturating_add(lease_request.spare);
         self.lease = Some(Lease { places: grant.places, asked_at });
-        self.short = (grant.places < wanted).then_some(Short {
-            limit: wish.quota.limit,
+        self.short = (grant.places < wanted).then_some(LeaseShortage {
+            limit: lease_request.quota.limit,
             ask_again: asked_at + PAUSE,
             relief: grant.relief.map(|relief| asked_at + relief),
         });
@@ -164,7 +164,7 @@ impl Holding {
         u32::try_from(self.window.len()).unwrap_or(u32::MAX)
     }
 
-    fn short(&self, now: Timestamp) -> Option<Short> {
+    fn short(&self, now: Timestamp) -> Option<LeaseShortage> {
         self.short.filter(|it| it.limit == self.quota.limit && now < it.ask_again)
     }
 
@@ -205,5 +205,5 @@ fn block(quota: Quota) -> u32 {
 }
 
 #[cfg(test)]
-#[path = "holding_tests.rs"]
+#[path = "local_lease_tests.rs"]
 mod tests;

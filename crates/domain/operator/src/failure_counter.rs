@@ -14,68 +14,68 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// How failures are counted, and what too many of them cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
+pub enum LockoutRule {
     /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
     Lock,
-    /// A hundred failures are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`]
+    /// A hundred failures are free, and one more every 36 s: 100 an hour. So at most [`LockoutRule::MOST_A_DAY`]
     /// attempts are judged, from any number of concurrent origins.
     Pace,
 }
 
-impl Rule {
-    /// Most attempts that [`Rule::Pace`] admits in any 24 hours, from all origins: 100 at once, and 100 more
+impl LockoutRule {
+    /// Most attempts that [`LockoutRule::Pace`] admits in any 24 hours, from all origins: 100 at once, and 100 more
     /// each hour.
     pub const MOST_A_DAY: u64 = BURST as u64 + DAY.as_secs() / STEP.as_secs();
 }
 
-/// State of one count of failures, interpreted by its [`Rule`].
+/// State of one count of failures, interpreted by its [`LockoutRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// Under [`Rule::Lock`] failures in a row, under [`Rule::Pace`] failures that have not worn off.
+pub struct FailureCounter {
+    /// Under [`LockoutRule::Lock`] failures in a row, under [`LockoutRule::Pace`] failures that have not worn off.
     pub failures: u32,
-    /// Time of the last attempt; under [`Rule::Pace`] the time up to which failures have worn off.
+    /// Time of the last attempt; under [`LockoutRule::Pace`] the time up to which failures have worn off.
     pub last_at: Timestamp,
     pub locked_until: Option<Timestamp>,
 }
 
 /// Whether an attempt to sign in is judged or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum AttemptAdmission {
     /// Admitted; counts as a failure until it is withdrawn.
     Admitted,
     /// Refused, like every other attempt before this instant.
     Locked(Timestamp),
 }
 
-impl Standing {
+impl FailureCounter {
     /// The state before any failure: nothing counted, nothing locked.
     pub const fn fresh(now: Timestamp) -> Self {
         Self { failures: 0, last_at: now, locked_until: None }
     }
 
     /// Begins an attempt under the rule. A count that is a day old is reset first.
-    pub fn admit(&mut self, rule: Rule, now: Timestamp) -> Admission {
+    pub fn admit(&mut self, rule: LockoutRule, now: Timestamp) -> AttemptAdmission {
         if self.is_forgotten(now) {
             *self = Self::fresh(now);
         }
         match rule {
-            Rule::Lock => self.lock(now),
-            Rule::Pace => self.pace(now),
+            LockoutRule::Lock => self.lock(now),
+            LockoutRule::Pace => self.pace(now),
         }
     }
 
-    fn lock(&mut self, now: Timestamp) -> Admission {
+    fn lock(&mut self, now: Timestamp) -> AttemptAdmission {
         if let Some(until) = self.locked_until.filter(|until| now < *until) {
-            return Admission::Locked(until);
+            return AttemptAdmission::Locked(until);
         }
         self.failures = self.failures.saturating_add(1);
         self.last_at = now;
         self.locked_until = lock_after(self.failures).map(|lock| now + lock);
-        Admission::Admitted
+        AttemptAdmission::Admitted
     }
 
     /// A leaky bucket: one failure wears off in each step.
-    fn pace(&mut self, now: Timestamp) -> Admission {
+    fn pace(&mut self, now: Timestamp) -> AttemptAdmission {
         let passed = (now - self.last_at).to_std().unwrap_or_default();
         let worn_off = u32::try_from(passed.as_millis() / STEP.as_millis()).unwrap_or(u32::MAX);
         if worn_off >= self.failures {
@@ -85,10 +85,10 @@ impl Standing {
             self.last_at += STEP * worn_off;
         }
         if self.failures >= BURST {
-            return Admission::Locked(self.last_at + STEP);
+            return AttemptAdmission::Locked(self.last_at + STEP);
         }
         self.failures += 1;
-        Admission::Admitted
+        AttemptAdmission::Admitted
     }
 
     /// Takes back an attempt that was no failure.
@@ -115,5 +115,5 @@ fn lock_after(failures: u32) -> Option<Duration> {
 }
 
 #[cfg(test)]
-#[path = "standing_tests.rs"]
+#[path = "failure_counter_tests.rs"]
 mod tests;

@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// The keys as read from the store at one instant, oldest first. The state of each is computed at
 /// each use, so that it changes on the millisecond.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub(crate) struct KeyRing {
     records: Vec<SigningKey>,
     keys: Vec<Arc<Key>>,
 }
 
-impl Ring {
+impl KeyRing {
     /// Opens `records`. Keys in `previous` are not parsed again, because a kid is the key's digest.
     ///
     /// # Errors

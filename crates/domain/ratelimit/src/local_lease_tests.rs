@@ -1,7 +1,7 @@
 //! Compares one instance with the plain window, and several instances with a plain log of all admissions.
 
 use super::*;
-use crate::Shares;
+use crate::QuotaShares;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -16,18 +16,18 @@ fn instant(millis: i64) -> Timestamp {
 #[derive(Clone, Debug)]
 struct Instance {
     holder: InstanceId,
-    holding: Holding,
+    local_lease: LocalLease,
     ahead: i64,
     number: u64,
-    /// A wish in flight, with its grant once it has one.
-    flight: Option<(Wish, Timestamp, Option<Grant>)>,
+    /// A request in flight, with its grant once it has one.
+    flight: Option<(LeaseRequest, Timestamp, Option<Grant>)>,
 }
 
 impl Instance {
     fn new(number: u128, ahead: i64) -> Self {
         let holder = Uuid::from_u128(number).into();
-        let holding = Holding::default();
-        Self { holder, holding, ahead, number: 0, flight: None }
+        let local_lease = LocalLease::default();
+        Self { holder, local_lease, ahead, number: 0, flight: None }
     }
 
     fn now(&self, time: i64) -> Timestamp {
@@ -38,14 +38,16 @@ impl Instance {
         if self.flight.is_none() {
             self.number += 1;
             let now = self.now(time);
-            let asking = Asking { holder: self.holder, number: self.number, now };
-            self.flight = Some((self.holding.wish(asking, spare), now, None));
+            let asking = RenewalRequest { holder: self.holder, number: self.number, now };
+            self.flight = Some((self.local_lease.lease_request(asking, spare), now, None));
         }
     }
 
     fn finish(&mut self) {
         match self.flight.take() {
-            Some((wish, asked_at, Some(grant))) => self.holding.granted(&wish, asked_at, grant),
+            Some((lease_request, asked_at, Some(grant))) => {
+                self.local_lease.granted(&lease_request, asked_at, grant)
+            }
             unanswered => self.flight = unanswered,
         }
     }
@@ -56,9 +58,9 @@ struct World {
     time: i64,
     quota: Quota,
     instances: Vec<Instance>,
-    shares: Shares,
-    /// Wishes that no instance waits for any more, and that may still arrive.
-    strays: Vec<Wish>,
+    shares: QuotaShares,
+    /// Requests that no instance waits for any more, and that may still arrive.
+    strays: Vec<LeaseRequest>,
     log: Vec<i64>,
     born: u128,
 }
@@ -85,7 +87,7 @@ impl World {
             time: 0,
             quota,
             instances,
-            shares: Shares::default(),
+            shares: QuotaShares::default(),
             strays: Vec::new(),
             log: Vec::new(),
             born: 100,
@@ -107,24 +109,25 @@ impl World {
             }
             Move::Tend(who) => {
                 let one = &mut self.instances[who % count];
-                if let Some(spare) = one.holding.due(one.now(time)).filter(|_| one.flight.is_none())
+                if let Some(spare) =
+                    one.local_lease.due(one.now(time)).filter(|_| one.flight.is_none())
                 {
                     one.begin(time, spare);
                 }
             }
             Move::Arrive(who) => {
-                if let Some((wish, _, grant)) = &mut self.instances[who % count].flight {
-                    *grant = grant.or_else(|| self.shares.exchange(wish, now));
+                if let Some((lease_request, _, grant)) = &mut self.instances[who % count].flight {
+                    *grant = grant.or_else(|| self.shares.exchange(lease_request, now));
                 }
             }
             Move::Answer(who) => self.instances[who % count].finish(),
             Move::GiveUp(who) => {
                 let flight = self.instances[who % count].flight.take();
-                self.strays.extend(flight.map(|(wish, ..)| wish));
+                self.strays.extend(flight.map(|(lease_request, ..)| lease_request));
             }
             Move::Stray(number) if !self.strays.is_empty() => {
-                let wish = self.strays.remove(number % self.strays.len());
-                self.shares.exchange(&wish, now);
+                let lease_request = self.strays.remove(number % self.strays.len());
+                self.shares.exchange(&lease_request, now);
             }
             Move::Stray(_) => {}
             Move::Die(who) => {
@@ -143,7 +146,7 @@ impl World {
 
     fn hit(&mut self, who: usize) {
         let (time, quota, one) = (self.time, self.quota, &mut self.instances[who]);
-        match one.holding.hit(quota, one.now(time)) {
+        match one.local_lease.hit(quota, one.now(time)) {
             LeaseDecision::Admitted { .. } => self.admitted(),
             LeaseDecision::Refused(_) => {}
             LeaseDecision::Ask => one.begin(time, true),
@@ -203,7 +206,7 @@ proptest! {
         steps in vec((0..12_u8, 0..30_000_i64), 1..200),
     ) {
         let (mut one, mut shares, mut plain) =
-            (Instance::new(1, 0), Shares::default(), Window::default());
+            (Instance::new(1, 0), QuotaShares::default(), Window::default());
         let (mut time, mut kept) = (0, 0);
         for (turn, (kind, millis)) in steps.into_iter().enumerate() {
             // By the clock of the shares time passes evenly.
@@ -215,17 +218,17 @@ proptest! {
             };
             let quota = Quota { limit: limits[turn % limits.len()], window: Duration::from_secs(10) };
             let answer = loop {
-                match one.holding.hit(quota, instant(time)) {
+                match one.local_lease.hit(quota, instant(time)) {
                     LeaseDecision::Admitted { admission, .. } | LeaseDecision::Refused(admission) => break admission,
                     LeaseDecision::Ask => one.begin(time, true),
                 }
-                let (wish, ..) = one.flight.clone().unwrap();
-                let grant = shares.exchange(&wish, instant(kept));
+                let (lease_request, ..) = one.flight.clone().unwrap();
+                let grant = shares.exchange(&lease_request, instant(kept));
                 one.flight.as_mut().unwrap().2 = grant;
                 one.finish();
             };
             prop_assert_eq!(answer, plain.hit(quota, instant(time)));
-            if let Some(spare) = one.holding.due(instant(time)) {
+            if let Some(spare) = one.local_lease.due(instant(time)) {
                 one.begin(time, spare);
                 one.flight.as_mut().unwrap().2 =
                     shares.exchange(&one.flight.clone().unwrap().0, instant(kept));
@@ -248,7 +251,7 @@ impl World {
         self.go(Move::Answer(who));
     }
 
-    fn tend(&mut self, who: usize) {
+    fn renew_leases(&mut self, who: usize) {
         self.go(Move::Tend(who));
         self.go(Move::Arrive(who));
         self.go(Move::Answer(who));
@@ -283,11 +286,11 @@ fn what_nobody_uses_any_more_comes_back_within_a_tending() {
     assert_eq!((world.drain(0), world.drain(1)), (100, 0));
     // The places of the first become free, and no request needs one.
     world.time += 60_000;
-    world.tend(0);
+    world.renew_leases(0);
     let block = usize::try_from(block(HUNDRED)).unwrap();
     assert_eq!(world.drain(1), 100 - block);
     world.time += i64::try_from(LEASE.as_millis()).unwrap() / 2;
-    world.tend(0);
+    world.renew_leases(0);
     assert_eq!(world.drain(1), block);
 }
 
@@ -298,11 +301,11 @@ fn a_share_that_ended_is_not_used() {
     let lease = i64::try_from(LEASE.as_millis()).unwrap();
     world.time += lease - 1;
     assert!(matches!(
-        world.instances[0].holding.hit(HUNDRED, instant(lease - 1)),
+        world.instances[0].local_lease.hit(HUNDRED, instant(lease - 1)),
         LeaseDecision::Admitted { .. }
     ));
     world.time += 1;
-    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease)), LeaseDecision::Ask);
+    assert_eq!(world.instances[0].local_lease.hit(HUNDRED, instant(lease)), LeaseDecision::Ask);
 }
 
 #[test]
@@ -313,13 +316,14 @@ fn what_is_not_needed_is_not_used_from_the_wish_on() {
     world.time = 59_000;
     world.ask(0);
     world.time = 60_000;
-    let asking = Asking { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
-    let holding = &mut world.instances[0].holding;
-    assert!(matches!(holding.hit(HUNDRED, instant(59_999)), LeaseDecision::Refused(_)));
-    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000) });
-    assert_eq!(holding.wish(asking, true).hold, block(HUNDRED));
+    let asking =
+        RenewalRequest { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
+    let local_lease = &mut world.instances[0].local_lease;
+    assert!(matches!(local_lease.hit(HUNDRED, instant(59_999)), LeaseDecision::Refused(_)));
+    local_lease.lease = Some(Lease { places: 100, asked_at: instant(59_000) });
+    assert_eq!(local_lease.lease_request(asking, true).hold, block(HUNDRED));
     let admitted = (0..100).filter(|_| {
-        matches!(holding.hit(HUNDRED, instant(60_000)), LeaseDecision::Admitted { .. })
+        matches!(local_lease.hit(HUNDRED, instant(60_000)), LeaseDecision::Admitted { .. })
     });
     assert_eq!(admitted.count(), 6);
 }
@@ -329,7 +333,7 @@ fn places_are_asked_for_before_there_are_none() {
     let mut world = World::plain();
     world.ask(0);
     let low = |world: &mut World| {
-        let step = world.instances[0].holding.hit(HUNDRED, instant(0));
+        let step = world.instances[0].local_lease.hit(HUNDRED, instant(0));
         matches!(step, LeaseDecision::Admitted { low: true, .. })
     };
     assert_eq!([(); 6].map(|()| low(&mut world)), [false, false, true, true, true, true]);

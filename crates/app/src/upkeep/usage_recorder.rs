@@ -1,25 +1,25 @@
-use crate::Toolbox;
-use dwar_kernel::{ApiKeyId, BlindIndex, ProjectMode, StoreError, TallyId, Timestamp};
+use crate::CommonPorts;
+use dwar_kernel::{ApiKeyId, BlindIndex, ProjectMode, RecorderId, StoreError, Timestamp};
 use dwar_otp::{Refusal, RefusalStore, RefusedSends};
-use dwar_project::{KeyUse, KeyUseStore, Used};
+use dwar_project::{KeyUsage, KeyUse, KeyUseStore};
 use std::collections::HashMap;
 use std::mem::take;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Collects what requests leave behind for operators without a write per request: refused sends, and the last
-/// use of each key. The counts are kept in memory and written by [`Tally::write`] every second, so a process
+/// use of each key. The counts are kept in memory and written by [`UsageRecorder::write`] every second, so a process
 /// that is killed loses up to a second of them.
 ///
 /// Bounds: 100 refusals of different phones and reasons per project, mode and minute, and 10,000 in all.
 /// Those beyond are counted without their phone. 10,000 keys.
-pub struct Tally {
-    tools: Toolbox,
+pub struct UsageRecorder {
+    tools: CommonPorts,
     refusals: Arc<dyn RefusalStore>,
     key_uses: Arc<dyn KeyUseStore>,
     /// Separates the counts of this process from those of others.
-    id: TallyId,
-    kept: Mutex<Kept>,
+    id: RecorderId,
+    kept: Mutex<PendingCounts>,
 }
 
 /// Most counts with a phone, per project, mode and minute. This bounds the table: about 144,000 rows a day
@@ -32,56 +32,56 @@ pub const MOST: usize = 10_000;
 const MOST_OF_ALL: usize = 2 * MOST;
 
 #[derive(Default)]
-struct Kept {
-    refused: HashMap<RefusalKey, Count>,
+struct PendingCounts {
+    refused: HashMap<RefusalKey, RefusalCount>,
     phones: HashMap<(ProjectMode, Timestamp), u32>,
     /// Refusals since the last write that could not be counted at all.
     lost: u64,
-    uses: HashMap<ApiKeyId, Noted>,
+    uses: HashMap<ApiKeyId, RecordedUse>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct RefusalKey {
-    world: ProjectMode,
+    project_mode: ProjectMode,
     phone: Option<BlindIndex>,
     reason: Refusal,
     minute: Timestamp,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct RefusalCount {
     count: u32,
     written: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Noted {
-    used: Used,
+struct RecordedUse {
+    used: KeyUsage,
     written: bool,
 }
 
-impl Tally {
-    /// An empty tally with an id of its own.
+impl UsageRecorder {
+    /// An empty recorder with an id of its own.
     pub fn new(
-        tools: Toolbox,
+        tools: CommonPorts,
         refusals: Arc<dyn RefusalStore>,
         key_uses: Arc<dyn KeyUseStore>,
     ) -> Self {
-        let id = TallyId::new(tools.now(), tools.entropy.as_ref());
+        let id = RecorderId::new(tools.now(), tools.entropy.as_ref());
         Self { tools, refusals, key_uses, id, kept: Mutex::default() }
     }
 
     /// Counts a refused send; `phone` is `None` if the phone is not known.
-    pub fn refused(&self, world: ProjectMode, phone: Option<BlindIndex>, reason: Refusal) {
+    pub fn refused(&self, project_mode: ProjectMode, phone: Option<BlindIndex>, reason: Refusal) {
         let minute = RefusedSends::minute_of(self.tools.now());
-        self.kept().count(RefusalKey { world, phone, reason, minute });
+        self.kept().count(RefusalKey { project_mode, phone, reason, minute });
     }
 
     /// Records the use of a key, at most once a minute.
     pub fn used(&self, key: ApiKeyId, from: Option<IpAddr>) {
         let at = self.tools.now();
         let mut kept = self.kept();
-        let fresh = Noted { used: Used { at, from }, written: false };
+        let fresh = RecordedUse { used: KeyUsage { at, from }, written: false };
         let has_room = kept.uses.len() < MOST;
         match kept.uses.get_mut(&key) {
             Some(noted) if at < noted.used.at + KeyUse::NOTED_EVERY => {}
@@ -115,14 +115,14 @@ impl Tally {
     }
 
     /// Nothing panics while the lock is held; if it did, the counts would still be valid.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, PendingCounts> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl PendingCounts {
     fn count(&mut self, mut key: RefusalKey) {
-        let of_minute = (key.world, key.minute);
+        let of_minute = (key.project_mode, key.minute);
         if key.phone.is_some() && !self.refused.contains_key(&key) {
             let phones = self.phones.entry(of_minute).or_default();
             if *phones >= PHONES || self.refused.len() >= MOST {
@@ -141,9 +141,9 @@ impl Kept {
 
     fn new_counts(&self) -> Vec<RefusedSends> {
         let fresh = self.refused.iter().filter(|(_, it)| it.count > it.written);
-        let sends = |(key, it): (&RefusalKey, &Count)| {
-            let RefusalKey { world, phone, reason, minute } = *key;
-            RefusedSends { world, phone, reason, minute, count: it.count }
+        let sends = |(key, it): (&RefusalKey, &RefusalCount)| {
+            let RefusalKey { project_mode, phone, reason, minute } = *key;
+            RefusedSends { project_mode, phone, reason, minute, count: it.count }
         };
         fresh.map(sends).collect()
     }
@@ -155,8 +155,9 @@ impl Kept {
 
     fn are_written(&mut self, counts: &[RefusedSends]) {
         for it in counts {
-            let RefusedSends { world, phone, reason, minute, count } = *it;
-            if let Some(known) = self.refused.get_mut(&RefusalKey { world, phone, reason, minute })
+            let RefusedSends { project_mode, phone, reason, minute, count } = *it;
+            if let Some(known) =
+                self.refused.get_mut(&RefusalKey { project_mode, phone, reason, minute })
             {
                 known.written = count;
             }

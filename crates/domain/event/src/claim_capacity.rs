@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 ///
 /// The caller reports its calls under way; the bounds are those of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct ClaimCapacity {
     /// Most deliveries in total.
     pub total: u32,
     /// Of these, for endpoints whose last call failed: they hold a place for as long as a call may take, and
@@ -43,7 +43,7 @@ pub struct WaitingEndpoint {
     pub due_at: Timestamp,
 }
 
-impl Room {
+impl ClaimCapacity {
     /// Room for this many deliveries, to any endpoints.
     pub fn of(total: u32) -> Self {
         Self { total, failing: total, per_endpoint: total, per_failing: total, ..Self::default() }
@@ -54,7 +54,7 @@ impl Room {
     /// Every endpoint gets a first place before any gets a second. Endpoints that answer come before
     /// endpoints that fail; among equals the longest due comes first.
     pub fn share(&self, waiting: Vec<WaitingEndpoint>) -> Vec<(EndpointId, u32)> {
-        let mut shares: Vec<Share> = waiting.into_iter().map(|it| self.share_of(it)).collect();
+        let mut shares: Vec<ClaimShare> = waiting.into_iter().map(|it| self.share_of(it)).collect();
         shares.sort_by_key(|share| (share.failing, share.waiting.due_at, share.waiting.endpoint));
         let (mut total, mut failing) = (self.total, self.failing);
         let most = shares.iter().map(|share| share.free).max().unwrap_or_default();
@@ -73,18 +73,18 @@ impl Room {
         given.filter(|(_, given)| *given > 0).collect()
     }
 
-    fn share_of(&self, waiting: WaitingEndpoint) -> Share {
+    fn share_of(&self, waiting: WaitingEndpoint) -> ClaimShare {
         let known = self.known.get(&waiting.endpoint);
         let failing = waiting.failing || known.is_some_and(|known| !known.sound);
         let usual = if waiting.failing { self.per_failing } else { self.per_endpoint };
         let resting = waiting.failing && self.resting.contains(&waiting.endpoint);
         let most = if resting { 0 } else { known.map_or(usual, |known| known.places) };
         let busy = self.busy.get(&waiting.endpoint).copied().unwrap_or_default();
-        Share { waiting, failing, busy, free: most.saturating_sub(busy), given: 0 }
+        ClaimShare { waiting, failing, busy, free: most.saturating_sub(busy), given: 0 }
     }
 }
 
-struct Share {
+struct ClaimShare {
     waiting: WaitingEndpoint,
     failing: bool,
     busy: u32,
@@ -106,11 +106,17 @@ mod tests {
         WaitingEndpoint { endpoint: endpoint(number), failing, due_at }
     }
 
-    fn room(total: u32) -> Room {
-        Room { total, failing: 3, per_endpoint: 4, per_failing: 1, ..Room::default() }
+    fn room(total: u32) -> ClaimCapacity {
+        ClaimCapacity {
+            total,
+            failing: 3,
+            per_endpoint: 4,
+            per_failing: 1,
+            ..ClaimCapacity::default()
+        }
     }
 
-    fn shares(room: &Room, waiting: &[WaitingEndpoint]) -> Vec<(EndpointId, u32)> {
+    fn shares(room: &ClaimCapacity, waiting: &[WaitingEndpoint]) -> Vec<(EndpointId, u32)> {
         room.share(waiting.to_vec())
     }
 
@@ -126,7 +132,7 @@ mod tests {
     fn what_is_under_way_counts() {
         let (one, two) = (endpoint(1), endpoint(2));
         let busy = HashMap::from([(one, 4), (two, 3), (endpoint(3), 1)]);
-        let room = Room { busy, ..room(100) };
+        let room = ClaimCapacity { busy, ..room(100) };
         let waiting = [waits(1, false), waits(2, false), waits(3, true)];
         assert_eq!(shares(&room, &waiting), [(two, 1)]);
     }
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn one_that_asked_to_be_left_alone_is_until_it_takes_something() {
         let resting = HashSet::from([endpoint(1), endpoint(2)]);
-        let room = Room { resting, ..room(100) };
+        let room = ClaimCapacity { resting, ..room(100) };
         let waiting = [waits(1, true), waits(2, false), waits(3, true)];
         assert_eq!(shares(&room, &waiting), [(endpoint(2), 4), (endpoint(3), 1)]);
     }
@@ -143,17 +149,17 @@ mod tests {
     fn what_the_caller_has_learned_counts_for_more_than_the_usual() {
         let known = |places, sound| KnownEndpoint { places, sound };
         let known = HashMap::from([(endpoint(1), known(1, false)), (endpoint(2), known(9, true))]);
-        let room = Room { known, busy: HashMap::from([(endpoint(2), 2)]), ..room(100) };
+        let room = ClaimCapacity { known, busy: HashMap::from([(endpoint(2), 2)]), ..room(100) };
         let waiting = [waits(1, false), waits(2, false), waits(3, false)];
         let given = [(2, 7), (3, 4), (1, 1)].map(|(number, n)| (endpoint(number), n));
         assert_eq!(shares(&room, &waiting), given);
-        assert_eq!(shares(&Room { failing: 0, ..room }, &waiting), given[..2]);
+        assert_eq!(shares(&ClaimCapacity { failing: 0, ..room }, &waiting), given[..2]);
     }
 
     #[test]
     fn some_places_are_for_the_first_four_of_each() {
         let known = HashMap::from([(endpoint(1), KnownEndpoint { places: 64, sound: true })]);
-        let room = Room { known, reserved: 10, ..room(30) };
+        let room = ClaimCapacity { known, reserved: 10, ..room(30) };
         let given = |numbers: &[u32]| -> Vec<u32> {
             let waiting: Vec<_> = numbers.iter().map(|number| waits(*number, false)).collect();
             shares(&room, &waiting).into_iter().map(|(_, given)| given).collect()

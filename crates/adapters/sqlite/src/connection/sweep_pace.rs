@@ -1,7 +1,7 @@
 //! Deletes old rows without blocking the writer.
 
+use crate::connection::look_up_cache::OutdatedLookUps;
 use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::connection::remembered::Changes;
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ const FEWEST: u16 = 8;
 
 /// How many rows the next turn of a sweep deletes, and how long it waits before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct SweepPace {
     rows: u16,
     begun: Instant,
 }
 
-impl Pace {
+impl SweepPace {
     /// Starts slowly, until the cost of a row is known.
     pub(crate) fn new() -> Self {
         Self { rows: FEWEST, begun: Instant::now() }
@@ -47,10 +47,10 @@ impl SqliteStore {
     /// of power restores are deleted again.
     pub(crate) async fn turn<F>(
         &self,
-        pace: Pace,
-        changes: Changes,
+        pace: SweepPace,
+        changes: OutdatedLookUps,
         work: F,
-    ) -> Result<(u16, Pace), StoreError>
+    ) -> Result<(u16, SweepPace), StoreError>
     where
         F: FnOnce(&mut SqliteConnection) -> QueryResult<usize> + Send + 'static,
     {
@@ -60,24 +60,24 @@ impl SqliteStore {
             Ok((gone, begun.elapsed()))
         };
         let (gone, took) = match changes {
-            Changes::NoLookUp => self.write_ahead_of_disk("pace.turn", turn).await?,
+            OutdatedLookUps::NoLookUp => self.write_ahead_of_disk("pace.turn", turn).await?,
             changes => self.write_that("pace.turn", changes, turn).await?,
         };
         tokio::time::sleep(dwar_sql::pause(took, pace.begun.elapsed())).await;
         Ok((u16::try_from(gone).unwrap_or(u16::MAX), pace.after(took)))
     }
 
-    /// Repeats a deletion at a [`Pace`] until fewer rows are left than asked for, and returns how
+    /// Repeats a deletion at a [`SweepPace`] until fewer rows are left than asked for, and returns how
     /// many were deleted. The deletion MUST change no look-up.
     pub(crate) async fn drain_gently<F>(&self, delete: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection, u16) -> QueryResult<usize> + Copy + Send + 'static,
     {
-        let (mut total, mut pace) = (0, Pace::new());
+        let (mut total, mut pace) = (0, SweepPace::new());
         loop {
             let rows = pace.rows();
             let turn = move |connection: &mut SqliteConnection| delete(connection, rows);
-            let (gone, next) = self.turn(pace, Changes::NoLookUp, turn).await?;
+            let (gone, next) = self.turn(pace, OutdatedLookUps::NoLookUp, turn).await?;
             total += u64::from(gone);
             if gone < rows {
                 return Ok(total);
@@ -92,12 +92,12 @@ mod tests {
     use super::*;
 
     fn after(rows: u16, micros: u64) -> u16 {
-        Pace { rows, ..Pace::new() }.after(Duration::from_micros(micros)).rows()
+        SweepPace { rows, ..SweepPace::new() }.after(Duration::from_micros(micros)).rows()
     }
 
     #[test]
     fn turns_grow_and_shrink_with_what_rows_cost() {
-        assert_eq!(Pace::new().rows(), FEWEST);
+        assert_eq!(SweepPace::new().rows(), FEWEST);
         assert_eq!(after(100, 1_499), 200);
         assert_eq!(after(100, 1_500), 100);
         assert_eq!(after(100, 3_000), 100);

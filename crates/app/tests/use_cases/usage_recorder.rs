@@ -1,8 +1,8 @@
-use dwar_app::{Parts, Stores, Tally};
+use dwar_app::{Parts, Stores, UsageRecorder};
 use dwar_kernel::{BlindIndex, KeyMode, ProjectId, ProjectMode, StoreError};
 use dwar_memory::{Fault, MemoryStore};
 use dwar_otp::Refusal;
-use dwar_project::Used;
+use dwar_project::KeyUsage;
 use dwar_testkit::{FixedClock, Fixtures, Line, START, minutes, parts, seconds};
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ impl Scene {
         Self { parts, clock, store, make, project: id }
     }
 
-    fn tally(&self) -> Tally {
+    fn usage_recorder(&self) -> UsageRecorder {
         let Stores { refusals, key_uses, .. } = self.parts.stores.clone();
-        Tally::new(self.parts.tools.clone(), refusals, key_uses)
+        UsageRecorder::new(self.parts.tools.clone(), refusals, key_uses)
     }
 
     fn line(&self) -> Line {
@@ -54,13 +54,13 @@ fn live(project: ProjectId) -> ProjectMode {
 #[tokio::test]
 async fn counting_asks_no_store_and_a_write_takes_it_there_once() {
     let scene = Scene::open().await;
-    let (tally, line) = (scene.tally(), scene.line());
+    let (usage_recorder, line) = (scene.usage_recorder(), scene.line());
     for _ in 0..3 {
-        tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+        usage_recorder.refused(live(scene.project), Some(line.index), Refusal::Limit);
     }
     assert_eq!(scene.store.faults().calls("RefusalStore::count"), 0);
-    tally.write().await.unwrap();
-    tally.write().await.unwrap();
+    usage_recorder.write().await.unwrap();
+    usage_recorder.write().await.unwrap();
     assert_eq!(scene.store.faults().calls("RefusalStore::count"), 1);
     assert_eq!(scene.of_phone(line.index).await, 3);
 }
@@ -68,25 +68,25 @@ async fn counting_asks_no_store_and_a_write_takes_it_there_once() {
 #[tokio::test]
 async fn what_could_not_be_written_is_written_next_time_once() {
     let scene = Scene::open().await;
-    let (tally, line) = (scene.tally(), scene.line());
-    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    let (usage_recorder, line) = (scene.usage_recorder(), scene.line());
+    usage_recorder.refused(live(scene.project), Some(line.index), Refusal::Limit);
     scene.store.faults().next("RefusalStore::count", Fault::Fails);
-    assert!(matches!(tally.write().await, Err(StoreError::Unavailable(_))));
-    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    assert!(matches!(usage_recorder.write().await, Err(StoreError::Unavailable(_))));
+    usage_recorder.refused(live(scene.project), Some(line.index), Refusal::Limit);
     scene.clock.advance(minutes(3));
-    tally.write().await.unwrap();
-    tally.refused(live(scene.project), Some(line.index), Refusal::Limit);
-    tally.write().await.unwrap();
+    usage_recorder.write().await.unwrap();
+    usage_recorder.refused(live(scene.project), Some(line.index), Refusal::Limit);
+    usage_recorder.write().await.unwrap();
     assert_eq!(scene.of_phone(line.index).await, 3);
 }
 
 #[tokio::test]
 async fn two_processes_add_up_also_across_a_minute() {
     let scene = Scene::open().await;
-    let (one, other, line) = (scene.tally(), scene.tally(), scene.line());
-    for tally in [&one, &other, &other] {
-        tally.refused(live(scene.project), Some(line.index), Refusal::Stop);
-        tally.write().await.unwrap();
+    let (one, other, line) = (scene.usage_recorder(), scene.usage_recorder(), scene.line());
+    for usage_recorder in [&one, &other, &other] {
+        usage_recorder.refused(live(scene.project), Some(line.index), Refusal::Stop);
+        usage_recorder.write().await.unwrap();
     }
     scene.clock.advance(minutes(1));
     one.refused(live(scene.project), Some(line.index), Refusal::Stop);
@@ -99,16 +99,16 @@ async fn two_processes_add_up_also_across_a_minute() {
 #[tokio::test]
 async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
     let scene = Scene::open().await;
-    let tally = scene.tally();
+    let usage_recorder = scene.usage_recorder();
     let index = |number: u32| {
         let mut bytes = [0; 32];
         bytes[..4].copy_from_slice(&number.to_be_bytes());
         BlindIndex(bytes)
     };
     for number in 0..30_000 {
-        tally.refused(live(scene.project), Some(index(number)), Refusal::Balance);
+        usage_recorder.refused(live(scene.project), Some(index(number)), Refusal::Balance);
     }
-    tally.write().await.unwrap();
+    usage_recorder.write().await.unwrap();
     assert_eq!(scene.of_project().await, 30_000);
     let mut named = 0;
     for number in 0..1_000 {
@@ -117,8 +117,8 @@ async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
     assert_eq!(named, 100, "as many phones as a minute has room for");
     // The next minute has room again.
     scene.clock.advance(minutes(1));
-    tally.refused(live(scene.project), Some(index(29_999)), Refusal::Balance);
-    tally.write().await.unwrap();
+    usage_recorder.refused(live(scene.project), Some(index(29_999)), Refusal::Balance);
+    usage_recorder.write().await.unwrap();
     assert_eq!(scene.of_phone(index(29_999)).await, 1);
 }
 
@@ -126,39 +126,39 @@ async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
 #[tokio::test]
 async fn many_projects_share_one_bound() {
     let scene = Scene::open().await;
-    let tally = scene.tally();
+    let usage_recorder = scene.usage_recorder();
     for _ in 0..150 {
-        let world = live(scene.make.id());
+        let project_mode = live(scene.make.id());
         for _ in 0..100 {
-            let phone = Some(scene.make.line(world).index);
-            tally.refused(world, phone, Refusal::Limit);
+            let phone = Some(scene.make.line(project_mode).index);
+            usage_recorder.refused(project_mode, phone, Refusal::Limit);
         }
     }
     let late = scene.line();
-    tally.refused(live(scene.project), Some(late.index), Refusal::Limit);
-    tally.write().await.unwrap();
+    usage_recorder.refused(live(scene.project), Some(late.index), Refusal::Limit);
+    usage_recorder.write().await.unwrap();
     assert_eq!((scene.of_phone(late.index).await, scene.of_project().await), (0, 1));
 }
 
 #[tokio::test]
 async fn a_use_is_written_once_a_minute_and_from_where() {
     let scene = Scene::open().await;
-    let tally = scene.tally();
+    let usage_recorder = scene.usage_recorder();
     let projects = &scene.parts.stores.projects;
     let key = projects.keys(scene.project).await.unwrap()[0].id;
     let used = || async { projects.keys(scene.project).await.unwrap()[0].used };
     let [here, there] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|it| Some(it.into()));
-    tally.used(key, here);
-    tally.write().await.unwrap();
+    usage_recorder.used(key, here);
+    usage_recorder.write().await.unwrap();
     scene.clock.advance(seconds(59));
     for _ in 0..1_000 {
-        tally.used(key, there);
+        usage_recorder.used(key, there);
     }
-    tally.write().await.unwrap();
+    usage_recorder.write().await.unwrap();
     assert_eq!(scene.store.faults().calls("KeyUseStore::note"), 1);
-    assert_eq!(used().await, Some(Used { at: START, from: here }));
+    assert_eq!(used().await, Some(KeyUsage { at: START, from: here }));
     scene.clock.advance(seconds(1));
-    tally.used(key, there);
-    tally.write().await.unwrap();
-    assert_eq!(used().await, Some(Used { at: START + minutes(1), from: there }));
+    usage_recorder.used(key, there);
+    usage_recorder.write().await.unwrap();
+    assert_eq!(used().await, Some(KeyUsage { at: START + minutes(1), from: there }));
 }

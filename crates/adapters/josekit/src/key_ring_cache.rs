@@ -1,4 +1,4 @@
-use crate::ring::Ring;
+use crate::key_ring::KeyRing;
 use dwar_kernel::{StoreError, Timestamp, Vault, with_causes};
 use dwar_session::SigningKeyStore;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// reads the store and all others wait for its answer. While the store fails, a background task
 /// retries once a second and no request waits.
 #[derive(Clone)]
-pub(crate) struct RingCache {
+pub(crate) struct KeyRingCache {
     store: Arc<dyn SigningKeyStore>,
     vault: Arc<dyn Vault>,
     state: Arc<RwLock<State>>,
@@ -29,7 +29,7 @@ pub(crate) struct RingCache {
 
 #[derive(Clone, Default)]
 struct State {
-    ring: Option<Held>,
+    ring: Option<CachedRing>,
     /// Number of finished reads, successful or not.
     reads: u64,
     last_read: Option<Instant>,
@@ -38,19 +38,19 @@ struct State {
 }
 
 #[derive(Clone)]
-struct Held {
-    ring: Arc<Ring>,
+struct CachedRing {
+    ring: Arc<KeyRing>,
     since: Instant,
 }
 
 impl State {
-    fn younger_than(&self, age: Duration) -> Option<Arc<Ring>> {
+    fn younger_than(&self, age: Duration) -> Option<Arc<KeyRing>> {
         let held = self.ring.as_ref().filter(|held| held.since.elapsed() < age)?;
         Some(Arc::clone(&held.ring))
     }
 }
 
-impl RingCache {
+impl KeyRingCache {
     pub(crate) fn new(store: Arc<dyn SigningKeyStore>, vault: Arc<dyn Vault>) -> Self {
         Self { store, vault, state: Arc::default(), turn: Arc::default() }
     }
@@ -59,7 +59,7 @@ impl RingCache {
     ///
     /// # Errors
     /// The error of the store or of an unusable key, if there is no ring within the grace period.
-    pub(crate) async fn ring(&self, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
+    pub(crate) async fn ring(&self, now: Timestamp) -> Result<Arc<KeyRing>, StoreError> {
         let seen = self.state().clone();
         match seen.younger_than(FRESH) {
             Some(ring) => Ok(ring),
@@ -72,8 +72,11 @@ impl RingCache {
     /// `None` if another missing key caused a read within the last second.
     ///
     /// # Errors
-    /// As [`RingCache::ring`].
-    pub(crate) async fn after_miss(&self, now: Timestamp) -> Result<Option<Arc<Ring>>, StoreError> {
+    /// As [`KeyRingCache::ring`].
+    pub(crate) async fn after_miss(
+        &self,
+        now: Timestamp,
+    ) -> Result<Option<Arc<KeyRing>>, StoreError> {
         let seen = {
             let mut state = self.state_mut();
             if state.last_miss.is_some_and(|at| at.elapsed() < FRESH) {
@@ -85,7 +88,7 @@ impl RingCache {
         self.refresh(&seen, now).await.map(Some)
     }
 
-    async fn refresh(&self, seen: &State, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
+    async fn refresh(&self, seen: &State, now: Timestamp) -> Result<Arc<KeyRing>, StoreError> {
         let Some(usable) = seen.younger_than(GRACE) else {
             return self.read_in_turn(seen.reads, now).await;
         };
@@ -118,7 +121,7 @@ impl RingCache {
     }
 
     /// Reads the store, or takes the answer of a read that ended since `seen`.
-    async fn read_in_turn(&self, seen: u64, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
+    async fn read_in_turn(&self, seen: u64, now: Timestamp) -> Result<Arc<KeyRing>, StoreError> {
         let _turn = self.turn.lock().await;
         let state = self.state().clone();
         if state.reads == seen {
@@ -131,17 +134,17 @@ impl RingCache {
     }
 
     /// Reads the store; the caller holds the lock for it.
-    async fn read(&self, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
+    async fn read(&self, now: Timestamp) -> Result<Arc<KeyRing>, StoreError> {
         let since = Instant::now();
         self.state_mut().last_read = Some(since);
         let previous = self.state().ring.as_ref().map(|held| Arc::clone(&held.ring));
         let records = self.store.keys(now).await;
         let ring = records
-            .and_then(|records| Ring::open(records, previous.as_deref(), self.vault.as_ref()))
+            .and_then(|records| KeyRing::open(records, previous.as_deref(), self.vault.as_ref()))
             .inspect_err(|cause| self.fail(with_causes(cause)))?;
         let ring = Arc::new(ring);
         let mut state = self.state_mut();
-        state.ring = Some(Held { ring: Arc::clone(&ring), since });
+        state.ring = Some(CachedRing { ring: Arc::clone(&ring), since });
         state.reads += 1;
         state.failing = false;
         Ok(ring)
@@ -165,5 +168,5 @@ impl RingCache {
 }
 
 #[cfg(test)]
-#[path = "ring_cache_tests.rs"]
+#[path = "key_ring_cache_tests.rs"]
 mod tests;

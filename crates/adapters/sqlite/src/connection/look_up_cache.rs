@@ -3,7 +3,7 @@
 use crate::connection::command::data_version;
 use diesel::SqliteConnection;
 use dwar_kernel::{Digest, SessionId};
-use dwar_session::Sought;
+use dwar_session::KeyAndSession;
 use quick_cache::sync::Cache;
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -19,7 +19,7 @@ const HEADER: usize = 48;
 
 /// The remembered answers that a write may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub(crate) enum OutdatedLookUps {
     Anything,
     /// This session; no key.
     Session(SessionId),
@@ -38,15 +38,15 @@ pub(crate) struct FileSnapshot([u8; HEADER]);
 /// Answers look-ups from memory, if the database would give the same answer now.
 ///
 /// An answer is valid while the database is in the state of the look-up, or only writes of this
-/// process followed, none of which [`Changes`] it. A write of another process, such as the command
+/// process followed, none of which [`OutdatedLookUps`] it. A write of another process, such as the command
 /// line, invalidates every answer.
-pub(crate) struct Remembered {
+pub(crate) struct LookUpCache {
     /// Never closed: SQLite's locks on this file belong to the process, and closing any descriptor
     /// of the file would drop the locks of connections that are still open (fcntl(2), record
     /// locks).
     index: ManuallyDrop<File>,
     state: RwLock<State>,
-    known: Cache<SessionId, Arc<Known>>,
+    known: Cache<SessionId, Arc<CachedLookUp>>,
 }
 
 #[derive(Default)]
@@ -61,13 +61,13 @@ struct State {
     version: Option<i32>,
 }
 
-struct Known {
+struct CachedLookUp {
     key: Digest,
     age: u64,
-    sought: Sought,
+    caller: KeyAndSession,
 }
 
-impl Remembered {
+impl LookUpCache {
     /// Watches a database in WAL mode that this process has open and has read; `None` if its
     /// WAL-index cannot be read from outside, so that every look-up has to query.
     pub(crate) fn of(database: &Path) -> Option<Self> {
@@ -94,7 +94,7 @@ impl Remembered {
         &self,
         key: Digest,
         session: SessionId,
-    ) -> Result<Sought, Option<FileSnapshot>> {
+    ) -> Result<KeyAndSession, Option<FileSnapshot>> {
         let Some(snapshot) = self.snapshot() else { return Err(None) };
         let (known_snapshot, age) = {
             let state = self.read();
@@ -106,16 +106,16 @@ impl Remembered {
         }
         let known = self.known.get(&session);
         let known = known.filter(|known| known.age == age && known.key == key);
-        known.map(|known| known.sought.clone()).ok_or(Some(snapshot))
+        known.map(|known| known.caller.clone()).ok_or(Some(snapshot))
     }
 
     /// Remembers an answer that was read after `snapshot`, if the database is still in that state.
-    pub(crate) fn keep(&self, snapshot: Option<FileSnapshot>, key: Digest, sought: &Sought) {
-        let Some(session) = &sought.session else { return };
+    pub(crate) fn keep(&self, snapshot: Option<FileSnapshot>, key: Digest, caller: &KeyAndSession) {
+        let Some(session) = &caller.session else { return };
         // The lock is held until the answer is stored, so that none of our writes comes between.
         let state = self.read();
         if snapshot.is_some() && state.snapshot == snapshot {
-            let known = Known { key, age: state.age, sought: sought.clone() };
+            let known = CachedLookUp { key, age: state.age, caller: caller.clone() };
             self.known.insert(session.id, Arc::new(known));
         }
     }
@@ -131,7 +131,7 @@ impl Remembered {
     pub(crate) fn end(
         &self,
         connection: &mut SqliteConnection,
-        changes: impl IntoIterator<Item = Changes>,
+        changes: impl IntoIterator<Item = OutdatedLookUps>,
     ) {
         // A write of another process after the snapshot was read shows in this version or in the
         // next.
@@ -150,9 +150,9 @@ impl Remembered {
         }
         for changes in changes {
             match changes {
-                Changes::Anything => state.age += 1,
-                Changes::Session(session) => drop(self.known.remove(&session)),
-                Changes::NoLookUp => {}
+                OutdatedLookUps::Anything => state.age += 1,
+                OutdatedLookUps::Session(session) => drop(self.known.remove(&session)),
+                OutdatedLookUps::NoLookUp => {}
             }
         }
         state.snapshot = snapshot;
@@ -194,12 +194,12 @@ impl State {
 }
 
 #[cfg(test)]
-impl Remembered {
+impl LookUpCache {
     pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
 }
 
 #[cfg(test)]
-#[path = "remembered_tests.rs"]
+#[path = "look_up_cache_tests.rs"]
 mod tests;

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 /// Work that is claimed from a store in pieces and done concurrently.
 #[async_trait]
-pub trait Chores: Send + Sync {
-    type Chore: Send + Sync;
+pub trait ClaimedWork: Send + Sync {
+    type Piece: Send + Sync;
 
     /// Claims pieces of work, no more than there is room for beside those under way.
-    async fn claim(&self, under_way: &[Arc<Self::Chore>]) -> Result<Vec<Self::Chore>, StoreError>;
+    async fn claim(&self, under_way: &[Arc<Self::Piece>]) -> Result<Vec<Self::Piece>, StoreError>;
 
     /// Does one piece. A failed piece is retried after its lease.
-    async fn perform(&self, chore: &Self::Chore) -> Result<(), StoreError>;
+    async fn perform(&self, piece: &Self::Piece) -> Result<(), StoreError>;
 }
 
 /// Does the work at each tick, and as soon as there is room again, so that a slow piece blocks only its own
@@ -23,48 +23,48 @@ pub trait Chores: Send + Sync {
 ///
 /// When the ticks end it claims no more, and returns once everything under way is done. A failure of the
 /// store is logged as `trouble`; the next tick tries again.
-pub async fn keep_going<W: Chores>(
+pub async fn keep_going<W: ClaimedWork>(
     work: &W,
     ticks: impl Stream<Item = ()> + Send,
     trouble: &'static str,
 ) {
     let mut ticks = pin!(ticks);
-    let mut crew = Crew::new(work, trouble);
+    let mut pool = WorkerPool::new(work, trouble);
     loop {
-        match select(ticks.next(), crew.running.next()).await {
-            Either::Left((Some(()), _)) => crew.claim(),
+        match select(ticks.next(), pool.running.next()).await {
+            Either::Left((Some(()), _)) => pool.claim(),
             Either::Left((None, _)) => break,
             Either::Right((end, _)) => {
-                if end.is_some_and(|end| crew.ended(end)) {
-                    crew.claim();
+                if end.is_some_and(|end| pool.ended(end)) {
+                    pool.claim();
                 }
             }
         }
     }
-    while crew.is_busy() {
-        if let Some(end) = crew.running.next().await {
-            crew.ended(end);
+    while pool.is_busy() {
+        if let Some(end) = pool.running.next().await {
+            pool.ended(end);
         }
     }
 }
 
-enum End<C> {
+enum Finished<C> {
     Claim(Result<Vec<C>, StoreError>),
     /// `None` if the piece panicked.
-    Chore(Arc<C>, Option<Result<(), StoreError>>),
+    Piece(Arc<C>, Option<Result<(), StoreError>>),
 }
 
-struct Crew<'work, W: Chores> {
+struct WorkerPool<'work, W: ClaimedWork> {
     work: &'work W,
     trouble: &'static str,
-    running: FuturesUnordered<BoxFuture<'work, End<W::Chore>>>,
-    under_way: Vec<Arc<W::Chore>>,
+    running: FuturesUnordered<BoxFuture<'work, Finished<W::Piece>>>,
+    under_way: Vec<Arc<W::Piece>>,
     claiming: bool,
     /// Whether a piece ended during a claim that did not know of it.
     claim_again: bool,
 }
 
-impl<'work, W: Chores> Crew<'work, W> {
+impl<'work, W: ClaimedWork> WorkerPool<'work, W> {
     fn new(work: &'work W, trouble: &'static str) -> Self {
         let running = FuturesUnordered::new();
         // A future that never ends keeps the set non-empty, so that waiting for the next end always waits.
@@ -85,32 +85,32 @@ impl<'work, W: Chores> Crew<'work, W> {
         self.claiming = true;
         self.claim_again = false;
         let (work, under_way) = (self.work, self.under_way.clone());
-        self.running.push(async move { End::Claim(work.claim(&under_way).await) }.boxed());
+        self.running.push(async move { Finished::Claim(work.claim(&under_way).await) }.boxed());
     }
 
-    fn begin(&mut self, chore: W::Chore) {
-        let (work, chore) = (self.work, Arc::new(chore));
-        self.under_way.push(Arc::clone(&chore));
+    fn begin(&mut self, piece: W::Piece) {
+        let (work, piece) = (self.work, Arc::new(piece));
+        self.under_way.push(Arc::clone(&piece));
         let perform = async move {
             // A panic must not end the other pieces, some of which are in the middle of a call.
-            let done = AssertUnwindSafe(work.perform(&chore)).catch_unwind().await;
-            End::Chore(chore, done.ok())
+            let done = AssertUnwindSafe(work.perform(&piece)).catch_unwind().await;
+            Finished::Piece(piece, done.ok())
         };
         self.running.push(perform.boxed());
     }
 
     /// Handles an end; `true` if there may be more to claim.
-    fn ended(&mut self, end: End<W::Chore>) -> bool {
+    fn ended(&mut self, end: Finished<W::Piece>) -> bool {
         let outcome = match end {
-            End::Claim(claimed) => {
+            Finished::Claim(claimed) => {
                 self.claiming = false;
                 claimed.map(|chores| {
-                    chores.into_iter().for_each(|chore| self.begin(chore));
+                    chores.into_iter().for_each(|piece| self.begin(piece));
                     self.claim_again
                 })
             }
-            End::Chore(chore, done) => {
-                self.under_way.retain(|other| !Arc::ptr_eq(other, &chore));
+            Finished::Piece(piece, done) => {
+                self.under_way.retain(|other| !Arc::ptr_eq(other, &piece));
                 done.unwrap_or_else(|| {
                     tracing::error!("a task panicked and will be tried again when its lease ends");
                     Ok(())

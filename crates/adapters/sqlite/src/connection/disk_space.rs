@@ -16,13 +16,13 @@ const FULL: u8 = 2;
 
 /// Whether there is space to write in the file system of the database. Logs once when it runs out
 /// and once when there is space again.
-pub(crate) struct Room {
+pub(crate) struct DiskSpace {
     folder: PathBuf,
     min_free: u64,
     lack: AtomicU8,
 }
 
-impl Room {
+impl DiskSpace {
     pub(crate) const fn new(folder: PathBuf, min_free: u64) -> Self {
         Self { folder, min_free, lack: AtomicU8::new(ENOUGH) }
     }

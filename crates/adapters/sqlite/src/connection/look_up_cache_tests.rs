@@ -39,14 +39,14 @@ impl Scene {
     }
 
     async fn another_session(&self) -> Session {
-        let line = self.make.line(self.session.world.project.in_mode(KeyMode::Live));
+        let line = self.make.line(self.session.project_mode.project.in_mode(KeyMode::Live));
         let login = self.make.login(&line);
         let identity = self.make.log_in(&self.ours, &line, login.clone()).await;
         Session { identity, ..login.session }
     }
 
     async fn issue(&self, store: &SqliteStore) {
-        let line = self.make.line(self.session.world.project.in_mode(KeyMode::Live));
+        let line = self.make.line(self.session.project_mode.project.in_mode(KeyMode::Live));
         self.make.issue(store, self.make.otp(&line)).await;
     }
 
@@ -56,8 +56,12 @@ impl Scene {
     }
 
     async fn is_revoked(&self) -> bool {
-        let sought = self.ours.seek(self.keys[0].digest, Some(self.session.id)).await.unwrap();
-        sought.unwrap().session.unwrap().revoked_at.is_some()
+        let caller = self
+            .ours
+            .find_key_and_session(self.keys[0].digest, Some(self.session.id))
+            .await
+            .unwrap();
+        caller.unwrap().session.unwrap().revoked_at.is_some()
     }
 
     fn revoke(&self, store: &SqliteStore) -> impl Future<Output = bool> + use<> {
@@ -104,12 +108,15 @@ async fn a_key_is_out_of_force_once_it_is_replaced() {
         assert!(!scene.is_revoked().await && scene.is_remembered());
         let store = if ours { &scene.ours } else { &scene.theirs };
         let fresh = scene.make.key(KeyMode::Live);
-        assert!(store.replace_key(scene.session.world.project, fresh.clone()).await.unwrap());
-        let seek = async |key| scene.ours.seek(key, Some(scene.session.id)).await.unwrap();
-        assert_eq!(seek(scene.keys[0].digest).await, None);
-        assert_eq!(seek(fresh.digest).await.unwrap().key, fresh.id);
+        assert!(
+            store.replace_key(scene.session.project_mode.project, fresh.clone()).await.unwrap()
+        );
+        let find_key_and_session =
+            async |key| scene.ours.find_key_and_session(key, Some(scene.session.id)).await.unwrap();
+        assert_eq!(find_key_and_session(scene.keys[0].digest).await, None);
+        assert_eq!(find_key_and_session(fresh.digest).await.unwrap().key, fresh.id);
         // The answer for one key is not the answer for another.
-        assert_eq!(seek(scene.keys[1].digest).await.unwrap().session, None);
+        assert_eq!(find_key_and_session(scene.keys[1].digest).await.unwrap().session, None);
     }
 }
 
@@ -158,8 +165,9 @@ async fn no_question_is_told_what_was_true_before_it() {
 async fn strangers_fill_no_memory() {
     let scene = Scene::open().await;
     let stranger: SessionId = scene.make.id();
-    let sought = scene.ours.seek(scene.keys[0].digest, Some(stranger)).await.unwrap();
-    assert_eq!(sought.unwrap().session, None);
+    let caller =
+        scene.ours.find_key_and_session(scene.keys[0].digest, Some(stranger)).await.unwrap();
+    assert_eq!(caller.unwrap().session, None);
     let remembered = scene.ours.remembered().unwrap();
     assert!(remembered.find(scene.keys[0].digest, stranger).is_err());
     assert_eq!(remembered.count(), 0);

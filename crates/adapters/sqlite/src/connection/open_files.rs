@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Writes to a file that has no path are lost with the process. Writes of a command to another file
 /// at the same path are invisible here.
-pub(crate) struct Place {
+pub(crate) struct OpenFiles {
     files: Vec<(PathBuf, Identity)>,
     lost: AtomicBool,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Place {
 /// Identifies a file: device and inode.
 pub(crate) type Identity = (u64, u64);
 
-impl Place {
+impl OpenFiles {
     /// Watches a database in WAL mode that this process has open and has read. Ignores files that
     /// do not exist.
     pub(crate) fn of(database: &Path) -> Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// The ports that nearly every use case needs: clock, randomness, vault and observer.
 #[derive(Clone)]
-pub struct Toolbox {
+pub struct CommonPorts {
     /// The only source of time.
     pub clock: Arc<dyn Clock>,
     pub watch: Arc<ClockWatch>,
@@ -14,7 +14,7 @@ pub struct Toolbox {
     pub observer: Arc<dyn Observer>,
 }
 
-impl Toolbox {
+impl CommonPorts {
     /// The present instant of the wall clock, in whole milliseconds.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

@@ -61,8 +61,8 @@ impl SigningKeyStore for Fragile {
     }
 }
 
-fn cache(store: &Arc<Fragile>) -> RingCache {
-    RingCache::new(Arc::clone(store) as _, Arc::new(PlainVault))
+fn cache(store: &Arc<Fragile>) -> KeyRingCache {
+    KeyRingCache::new(Arc::clone(store) as _, Arc::new(PlainVault))
 }
 
 /// How far the test's clock moved while `call` ran.
@@ -132,7 +132,7 @@ async fn without_a_ring_the_error_comes_through_and_the_next_call_tries_again() 
     let mut store = MockSigningKeyStore::new();
     let mut answers = vec![Ok(vec![]), Err(StoreError::Unavailable("down".to_owned()))];
     store.expect_keys().times(2).returning(move |_| answers.pop().unwrap());
-    let cache = RingCache::new(Arc::new(store), Arc::new(PlainVault));
+    let cache = KeyRingCache::new(Arc::new(store), Arc::new(PlainVault));
     assert!(matches!(cache.ring(at(0)).await, Err(StoreError::Unavailable(_))));
     assert!(cache.ring(at(0)).await.is_ok());
 }

@@ -1,20 +1,25 @@
-use crate::{Progress, Window};
+use crate::{Interval, Progress};
 use dwar_kernel::{KeeperId, Timestamp};
 use std::time::Duration;
 
 /// The lease on the figures, and the progress of the figures; a store loads it before a step and saves it
 /// after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tenure {
+pub struct FiguresLease {
     pub progress: Progress,
     /// The keeper with the lease, and when the lease ends.
     pub led: Option<(KeeperId, Timestamp)>,
 }
 
-impl Tenure {
+impl FiguresLease {
     /// Gives `keeper` the lease for the time `lease`, unless another keeper holds it. A stored end more than
     /// two leases from now is ignored: a clock that was far ahead wrote it.
-    pub fn lead(&mut self, keeper: KeeperId, now: Timestamp, lease: Duration) -> Option<Progress> {
+    pub fn acquire_lease(
+        &mut self,
+        keeper: KeeperId,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Option<Progress> {
         let leads = |until: Timestamp| now < until && until <= now + lease * 2;
         if self.led.is_some_and(|(leader, until)| leader != keeper && leads(until)) {
             return None;
@@ -24,13 +29,13 @@ impl Tenure {
     }
 
     /// Whether `keeper` may replace these minutes: it holds the lease, and none of them is settled.
-    pub fn may_replace(&self, keeper: KeeperId, minutes: Window) -> bool {
+    pub fn may_replace(&self, keeper: KeeperId, minutes: Interval) -> bool {
         let settled = self.progress.settled;
         self.is_led_by(keeper) && settled.is_none_or(|settled| settled <= minutes.from)
     }
 
     /// Settles these minutes, if they follow the last settled one.
-    pub fn settle(&mut self, keeper: KeeperId, minutes: Window) -> bool {
+    pub fn settle(&mut self, keeper: KeeperId, minutes: Interval) -> bool {
         let follows = self.progress.settled.is_none_or(|settled| settled == minutes.from);
         let settles = self.is_led_by(keeper) && follows;
         if settles {
@@ -75,8 +80,9 @@ mod tests {
             (now + LEASE * 2 + MS, true),
             (now + LEASE * 60 * 24 * 40, true),
         ] {
-            let mut tenure = Tenure { led: Some((gone, until)), ..Tenure::default() };
-            assert_eq!(tenure.lead(next, now, LEASE).is_some(), leads, "{until}");
+            let mut figures_lease =
+                FiguresLease { led: Some((gone, until)), ..FiguresLease::default() };
+            assert_eq!(figures_lease.acquire_lease(next, now, LEASE).is_some(), leads, "{until}");
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the server has disk space to write. Logs once when it runs out and once when there is
 /// space again.
-pub(crate) struct Room {
+pub(crate) struct DiskSpace {
     full: AtomicBool,
     /// The driver reported an error without a kind, or the server was never asked.
     suspected: AtomicBool,
 }
 
-impl Room {
+impl DiskSpace {
     pub(crate) const fn new() -> Self {
         Self { full: AtomicBool::new(false), suspected: AtomicBool::new(true) }
     }

@@ -1,11 +1,13 @@
-use crate::{Access, Actor, AdminToken, Command, Makes, Need, Operator, Verdict};
+use crate::{
+    Access, AccessDecision, Actor, AdminToken, Command, CreatedCredential, Operator, RequiredAccess,
+};
 use dwar_kernel::{ProjectId, SearcherId};
 use std::net::IpAddr;
 
 /// Who asks for a change, from which address and with which rights. Every use case that changes something
 /// takes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
+pub struct Requester {
     /// The author, as recorded in the audit log.
     pub actor: Actor,
     /// Address that the request came from, if known.
@@ -16,7 +18,7 @@ pub struct By {
     pub may_delegate: bool,
 }
 
-impl By {
+impl Requester {
     /// A user of the command line, who has access to the machine and may do everything.
     pub const fn command_line() -> Self {
         Self {
@@ -53,22 +55,24 @@ impl By {
     }
 
     /// Whether the caller may give `command`, for `project` if the command concerns one.
-    pub fn judge(&self, command: Command, project: Option<ProjectId>) -> Verdict {
+    pub fn judge(&self, command: Command, project: Option<ProjectId>) -> AccessDecision {
         let verdict = match (command.needs(), &self.actor) {
-            (Need::Machine, Actor::CommandLine) => Verdict::Allowed,
+            (RequiredAccess::Machine, Actor::CommandLine) => AccessDecision::Allowed,
             _ => command.judge(&self.access, project),
         };
         match verdict {
-            Verdict::Allowed if !self.may_delegate && command.makes() != Makes::Nothing => {
-                Verdict::Undelegated
+            AccessDecision::Allowed
+                if !self.may_delegate && command.makes() != CreatedCredential::Nothing =>
+            {
+                AccessDecision::Undelegated
             }
             verdict => verdict,
         }
     }
 
-    /// Whether [`By::judge`] allows the command to this caller.
+    /// Whether [`Requester::judge`] allows the command to this caller.
     pub fn may(&self, command: Command, project: Option<ProjectId>) -> bool {
-        self.judge(command, project) == Verdict::Allowed
+        self.judge(command, project) == AccessDecision::Allowed
     }
 }
 
@@ -84,14 +88,19 @@ mod tests {
             let by = |may_delegate| {
                 let id = "00000000-0000-7000-8000-000000000002".parse().unwrap();
                 let actor = Actor::Token { id, name: "ci".to_owned() };
-                By { actor, access: access.clone(), may_delegate, ..By::command_line() }
+                Requester {
+                    actor,
+                    access: access.clone(),
+                    may_delegate,
+                    ..Requester::command_line()
+                }
             };
             for command in Command::ALL {
                 let may = by(true).judge(command, Some(project));
                 let may_not = by(false).judge(command, Some(project));
-                let makes = command.makes() != Makes::Nothing;
-                if makes && may == Verdict::Allowed {
-                    assert_eq!(may_not, Verdict::Undelegated, "{command}");
+                let makes = command.makes() != CreatedCredential::Nothing;
+                if makes && may == AccessDecision::Allowed {
+                    assert_eq!(may_not, AccessDecision::Undelegated, "{command}");
                 } else {
                     assert_eq!(may_not, may, "{command}");
                 }
