@@ -97,10 +97,24 @@ async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_al
     assert_eq!(listed["items"][0]["project_id"], project.id.as_str());
     let used = &service.world.cli(&["admin-token", "list"])["items"][0];
     assert_eq!((&used["name"], &used["used_from"]), (&"deploy".into(), &"127.0.0.1".into()));
+    a_download_over_http_1_0_ends_with_the_connection(&base, token);
     let revoke = ["admin-token", "revoke", "--token", made["token"]["token_id"].as_str().unwrap()];
     assert_eq!(service.world.cli(&revoke)["revoked"], true);
     assert_eq!(ask(token).await.unwrap().status(), StatusCode::UNAUTHORIZED);
     assert!(!service.stderr().iter().any(|line| line.contains("svc_adm_")), "no token is logged");
+}
+
+/// HTTP/1.0 has no chunks.
+fn a_download_over_http_1_0_ends_with_the_connection(base: &str, token: &str) {
+    let host = base.strip_prefix("http://").unwrap();
+    let head = "GET /admin/v1/audit/export HTTP/1.0\r\nConnection: keep-alive";
+    let mut wire = Wire::to(base);
+    wire.write(&format!("{head}\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n"));
+    let answer = wire.read_to_end();
+    let (head, lines) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.0 200 ") && !head.contains("chunked"), "{answer}");
+    assert!(lines.lines().count() > 1, "{answer}");
+    assert!(lines.lines().all(|line| line.starts_with('{') && line.ends_with('}')), "{answer}");
 }
 
 /// A code that both APIs have means the same in both.

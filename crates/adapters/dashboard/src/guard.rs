@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
-use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{ConnectionType, Method, Version};
 use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
@@ -63,6 +63,7 @@ pub(crate) async fn guard(
     // Visitors have no API key, so no caller may choose the trace.
     let known = known_method(&method);
     let trace = RequestTrace::begin(known, None);
+    let knows_chunks = request.version() >= Version::HTTP_11;
     let bodiless = method == Method::HEAD;
     if bodiless {
         // Answered like GET, but without the body (RFC 9110 section 9.3.2).
@@ -81,6 +82,9 @@ pub(crate) async fn guard(
         response = admin_api::complete(response, asked);
     }
     complete(response.headers_mut(), tls);
+    if !knows_chunks {
+        end_with_connection(&mut response);
+    }
     if bodiless {
         response = response.map_body(|_, body| BoxBody::new(LeftOut(body.size())));
     }
@@ -176,6 +180,12 @@ fn admit(request: &ServiceRequest, api: bool) -> Result<(), Error> {
     } else {
         Err(Refusal::Foreign.into())
     }
+}
+
+/// Has the end of the connection end the body, for clients of HTTP/1.0 (RFC 9112 section 6.1).
+fn end_with_connection(response: &mut HttpResponse) {
+    response.head_mut().no_chunking(true);
+    response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
 fn complete(headers: &mut HeaderMap, tls: bool) {
