@@ -18,6 +18,17 @@ diesel::define_sql_function! {
 /// Rows per statement. More rows would need more parameters than the protocol allows.
 const ROWS: usize = 1_000;
 
+/// The ids of the newest live codes of all projects since the first of these ids, found by one
+/// look-up per project.
+///
+/// The mode is a range that begins with the id, so that only the index on project, mode and id
+/// fits. With an equality the planner may walk the primary key through all test codes.
+pub(crate) const NEWEST_LIVE: &str = "SELECT newest.id FROM projects p CROSS JOIN LATERAL ( \
+     SELECT o.id FROM otps o \
+     WHERE o.project_id = p.id AND o.mode <= 'live' AND (o.mode, o.id) >= ('live', $1) \
+     ORDER BY o.mode DESC, o.id DESC LIMIT $2 \
+ ) newest ORDER BY newest.id DESC LIMIT $2";
+
 /// The newest requests of one mode that are older than `before`, all of them or only the failed
 /// ones.
 pub(crate) fn newest_rows(

@@ -1,10 +1,12 @@
+use crate::activity::NEWEST_LIVE;
 use crate::dialect::Store;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{KeyMode, StoreError, Timestamp};
+use diesel::sql_types::Integer;
+use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{AttemptHistory, DeliveryAttempt};
-use dwar_sql::schema::{otp_attempts, otps};
-use dwar_sql::{AttemptRow, Id, read_each};
+use dwar_sql::schema::otp_attempts;
+use dwar_sql::{AttemptRow, Id, OtpIdRow, newest_first, readable};
 
 #[async_trait]
 impl AttemptHistory for Store {
@@ -14,13 +16,16 @@ impl AttemptHistory for Store {
         limit: u32,
     ) -> Result<Vec<DeliveryAttempt>, StoreError> {
         self.scan("otp.newest_attempts", move |conn| {
-            let query = otp_attempts::table
-                .inner_join(otps::table)
-                .filter(otps::mode.eq(KeyMode::Live.as_str()))
-                .filter(otps::id.ge(Id::first_at(since)))
-                .order((otps::id.desc(), otp_attempts::position.desc()))
-                .limit(i64::from(limit));
-            Ok(read_each!(AttemptRow of query, conn))
+            let otps: Vec<OtpIdRow> = diesel::sql_query(NEWEST_LIVE)
+                .bind::<Id, _>(Id::first_at(since))
+                .bind::<Integer, _>(i32::try_from(limit).unwrap_or(i32::MAX))
+                .load(conn)?;
+            let otps: Vec<Id> = otps.into_iter().map(|otp| otp.id).collect();
+            let attempts = otp_attempts::table
+                .filter(otp_attempts::otp_id.eq_any(otps))
+                .select((otp_attempts::otp_id, AttemptRow::as_select()))
+                .load::<(Id, AttemptRow)>(conn)?;
+            Ok(readable!(newest_first(attempts, limit)))
         })
         .await
     }

@@ -61,7 +61,8 @@ pub use lock::Lock;
 pub use migrations::{MIGRATIONS_TABLE, NewerSchema, lacks_all, names, pending_migrations};
 pub use operator::{FailureCounterRow, LinkRow, OperatorRow, OperatorSessionRow};
 pub use otp::{
-    AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, stored_state, with_attempts,
+    AttemptRow, BudgetRow, OtpIdRow, OtpRow, guesses, newest_first, stored_guesses, stored_state,
+    with_attempts,
 };
 pub use pace::pause;
 pub use passkey::PasskeyRow;

@@ -8,6 +8,7 @@ use dwar_otp::{
     AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
     GuessPeriod, Otp, OtpState, Reason,
 };
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -32,6 +33,13 @@ pub struct OtpRow {
     pub due_at: Option<At>,
     pub guesses: Option<Vec<u8>>,
     pub relayed: bool,
+}
+
+/// The id of a code, of a query that is given as text.
+#[derive(QueryableByName)]
+pub struct OtpIdRow {
+    #[diesel(sql_type = Id)]
+    pub id: Id,
 }
 
 /// Row of `otp_attempts` without the id of its code.
@@ -127,6 +135,12 @@ pub fn with_attempts(
         row.into_otp(attempts)
     };
     rows.into_iter().map(whole).collect()
+}
+
+/// At most `limit` attempts, those of the newest code first, and of one code the last one first.
+pub fn newest_first(mut attempts: Vec<(Id, AttemptRow)>, limit: u32) -> Vec<AttemptRow> {
+    attempts.sort_unstable_by_key(|(otp, attempt)| Reverse((otp.0, attempt.position)));
+    attempts.into_iter().take(limit as usize).map(|(_, attempt)| attempt).collect()
 }
 
 impl OtpRow {
