@@ -262,12 +262,16 @@ async fn ledger(core: &Core) -> Result<Finding, StoreError> {
 
 async fn events(core: &Core) -> Result<Finding, StoreError> {
     const NAMED: u32 = 5;
-    let off = core.parts.stores.events.disabled_endpoints(NAMED).await?;
+    let off = core.parts.stores.events.disabled_endpoints(NAMED + 1).await?;
     if off.is_empty() {
         return Ok(ok("all endpoints are enabled"));
     }
     let names = off.iter().map(|it| format!("{} of project {}", it.id, it.project));
-    let names = names.collect::<Vec<_>>().join(", ");
+    let mut names: Vec<_> = names.take(NAMED as usize).collect();
+    if off.len() > names.len() {
+        names.push("and more".to_owned());
+    }
+    let names = names.join(", ");
     Ok(warning(
         format!("endpoints disabled because they kept failing or are gone (410): {names}"),
         "fix them, then run `dwar webhook enable --project ID --webhook ID`",

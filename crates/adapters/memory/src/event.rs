@@ -63,6 +63,12 @@ impl State {
         }
     }
 
+    /// The endpoints of projects that are not archived.
+    fn endpoints_in_use(&self) -> Vec<Endpoint> {
+        let in_use = self.endpoints.iter().filter(|it| !self.is_archived(it.project));
+        in_use.cloned().collect()
+    }
+
     fn endpoint(&mut self, id: EndpointId) -> Option<&mut Endpoint> {
         self.endpoints.iter_mut().find(|found| found.id == id)
     }
@@ -128,7 +134,8 @@ impl EventStore for MemoryStore {
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
-        let mut off = self.step("EventStore::disabled_endpoints").await?.endpoints.clone();
+        let state = &*self.step("EventStore::disabled_endpoints").await?;
+        let mut off = state.endpoints_in_use();
         off.retain(|endpoint| endpoint.disabled_at.is_some());
         off.sort_by_key(|endpoint| (endpoint.disabled_at, endpoint.id));
         off.truncate(limit as usize);
@@ -136,7 +143,8 @@ impl EventStore for MemoryStore {
     }
 
     async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
-        let mut failing = self.step("EventStore::failing_endpoints").await?.endpoints.clone();
+        let state = &*self.step("EventStore::failing_endpoints").await?;
+        let mut failing = state.endpoints_in_use();
         failing.retain(|endpoint| endpoint.disabled_at.is_none() && endpoint.failing.is_some());
         failing.sort_by_key(|endpoint| (endpoint.failing.map(|it| it.since), endpoint.id));
         failing.truncate(limit as usize);

@@ -12,6 +12,11 @@ impl State {
         self.projects.iter_mut().find(|(found, _)| found.id == id)
     }
 
+    /// Tells whether the project is archived; false for an unknown one.
+    pub fn is_archived(&self, id: ProjectId) -> bool {
+        self.projects.iter().any(|(it, _)| it.id == id && it.archived_at.is_some())
+    }
+
     /// Looks up the caller of the key with this digest.
     pub fn caller(&self, digest: Digest) -> Option<Caller> {
         let mut in_use = self.projects.iter().filter(|(it, _)| it.archived_at.is_none());

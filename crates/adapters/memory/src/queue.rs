@@ -21,7 +21,8 @@ impl QueueStore for MemoryStore {
             ..Queues::default()
         };
         let mut waits: BTreeMap<(ProjectId, EndpointId), Vec<Timestamp>> = BTreeMap::new();
-        for waiting in &state.waiting {
+        let in_use = |project| !state.is_archived(project);
+        for waiting in state.waiting.iter().filter(|it| in_use(it.event.project_mode.project)) {
             let of = (waiting.event.project_mode.project, waiting.endpoint);
             waits.entry(of).or_default().push(waiting.due_at);
         }

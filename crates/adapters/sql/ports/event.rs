@@ -11,7 +11,7 @@ use dwar_event::{
 };
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
-use dwar_sql::{At, EndpointRow, Id, read_all, read_each, read_one};
+use dwar_sql::{At, EndpointRow, Id, projects_in_use, read_all, read_each, read_one};
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
@@ -108,6 +108,7 @@ impl EventStore for Store {
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
         self.read("event.disabled_endpoints", move |conn| {
             let query = webhook_endpoints::table
+                .filter(webhook_endpoints::project_id.eq_any(projects_in_use!()))
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
                 .limit(i64::from(limit));
@@ -119,6 +120,7 @@ impl EventStore for Store {
     async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
         self.read("event.failing_endpoints", move |conn| {
             let query = webhook_endpoints::table
+                .filter(webhook_endpoints::project_id.eq_any(projects_in_use!()))
                 .filter(webhook_endpoints::failing_since.is_not_null())
                 .filter(webhook_endpoints::disabled_at.is_null())
                 .order((webhook_endpoints::failing_since, webhook_endpoints::id))

@@ -3,18 +3,25 @@ use crate::event::feed::held_back;
 use async_trait::async_trait;
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Integer};
+use diesel::sql_types::{BigInt, Bool, Integer};
 use dwar_activity::installation::{COUNTED, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
+use dwar_sql::schema::{otps, receipts, wallet_holds};
 use dwar_sql::{At, WaitsRow, backlog, legible};
 
-/// One index look-up per endpoint, however many deliveries wait for it.
-const LONGEST: &str = "SELECT id, project_id FROM ( \
+/// Few index look-ups per endpoint, however many deliveries wait for it.
+const LONGEST: &str = "SELECT id, project_id, due, later, later_since, \
+     CASE WHEN first_at <= $1 THEN first_at END AS due_since FROM ( \
      SELECT e.id, e.project_id, \
-            (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS due_at \
-     FROM webhook_endpoints e \
- ) waiting WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1";
+            (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS first_at, \
+            (SELECT count(*) FROM (SELECT 1 FROM event_deliveries d \
+             WHERE d.endpoint_id = e.id AND d.due_at <= $1 LIMIT $2) counted) AS due, \
+            (SELECT min(d.due_at) FROM event_deliveries d \
+             WHERE d.endpoint_id = e.id AND d.due_at > $1) AS later_since, \
+            (SELECT count(*) FROM (SELECT 1 FROM event_deliveries d \
+             WHERE d.endpoint_id = e.id AND d.due_at > $1 LIMIT $2) counted) AS later \
+     FROM webhook_endpoints e JOIN projects p ON p.id = e.project_id WHERE p.archived_at IS NULL \
+ ) waiting WHERE first_at IS NOT NULL ORDER BY first_at LIMIT $3";
 
 /// Rows that are counted, plus one that shows whether there are more.
 const READ: i64 = COUNTED as i64 + 1;
@@ -55,20 +62,13 @@ impl QueueStore for Store {
                 ..Queues::default()
             };
             let longest: Vec<WaitsRow> = diesel::sql_query(LONGEST)
+                .bind::<At, _>(now)
+                .bind::<BigInt, _>(READ)
                 .bind::<Integer, _>(i32::try_from(endpoints).unwrap_or(i32::MAX))
                 .load(conn)?;
             for waits in longest {
-                let waiting = || {
-                    event_deliveries::table
-                        .filter(event_deliveries::endpoint_id.eq(waits.id))
-                        .order(event_deliveries::due_at)
-                        .select(event_deliveries::due_at.nullable())
-                        .limit(READ)
-                };
-                let due = waiting().filter(event_deliveries::due_at.le(now)).load(conn)?;
-                let later = waiting().filter(event_deliveries::due_at.gt(now)).load(conn)?;
                 if let Some(project) = legible!(waits.project()) {
-                    queues.add_events(project, backlog(due), backlog(later));
+                    queues.add_events(project, waits.due(), waits.later());
                 }
             }
             Ok(queues)

@@ -124,3 +124,12 @@ macro_rules! read_one {
         $crate::maybe($query.select($row::as_select()).get_result::<$row>($conn).optional()?)?
     };
 }
+
+/// The ids of the projects that are not archived, as a subquery.
+#[macro_export]
+macro_rules! projects_in_use {
+    () => {{
+        use $crate::schema::projects;
+        projects::table.filter(projects::archived_at.is_null()).select(projects::id)
+    }};
+}

@@ -43,11 +43,12 @@ pub trait EventStore: Send + Sync {
         endpoint: EndpointId,
     ) -> Result<bool, StoreError>;
 
-    /// At most `limit` disabled endpoints of all projects, the longest disabled first, equal times by id.
+    /// At most `limit` disabled endpoints of projects that are not archived, the longest disabled first, equal
+    /// times by id.
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
-    /// At most `limit` enabled endpoints of all projects whose last call failed, the longest failing first,
-    /// equal times by id.
+    /// At most `limit` enabled endpoints of projects that are not archived whose last call failed, the longest
+    /// failing first, equal times by id.
     async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
     /// Records an event that belongs to no other store's change. Recording it again changes nothing.

@@ -172,6 +172,14 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     assert_eq!(between.retries, [(scene.project, retried), (other.project, one)].into());
     let longest = stores.console.queues.queues(later, 1).await.unwrap().events;
     assert_eq!(longest, [(scene.project, two)].into());
+    for (archived, left) in [
+        (Some(START), vec![(other.project, one)]),
+        (None, vec![(scene.project, two), (other.project, one)]),
+    ] {
+        stores.projects.set_archived(scene.project, archived).await.unwrap().unwrap();
+        assert_eq!(queues(later).await.events, left.clone().into_iter().collect());
+        assert_eq!(queues(START).await.retries, left.into_iter().collect());
+    }
 
     let otp = scene.issued(&scene.line()).await;
     let due = otp.delivery.due_at.unwrap();

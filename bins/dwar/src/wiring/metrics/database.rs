@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// Longest time of a read. A slower read fails, and the previous values stay.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Most endpoints whose events are counted, the longest-waiting first.
-const ENDPOINTS: u32 = 20;
+const ENDPOINTS: u32 = 1_000;
 const BACKLOGS: [&str; 5] = ["receipts", "events", "overdue_sends", "open_holds", "feed"];
 
 /// Reads the database periodically, so that a scrape does not query it.

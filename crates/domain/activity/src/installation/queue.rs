@@ -37,7 +37,7 @@ pub struct Queues {
     /// Events that feeds hold back because a transaction that began to write before them is still open;
     /// counted from the time they happened.
     pub feed: Backlog,
-    /// Due events by project, for the endpoints that have waited longest.
+    /// Due events by project, for the endpoints that have waited longest. Archived projects are left out.
     pub events: BTreeMap<ProjectId, Backlog>,
     /// Events whose next attempt comes later, of these and of other endpoints; `oldest` is the time of the
     /// earliest attempt.
@@ -59,7 +59,7 @@ impl Queues {
 /// Reads the lengths of all queues, for operators and alerts.
 #[async_trait]
 pub trait QueueStore: Send + Sync {
-    /// The queues at `now`, with the events of at most `endpoints` endpoints. MUST read at most [`COUNTED`]
-    /// plus one rows of any queue, by index.
+    /// The queues at `now`, with the events of at most `endpoints` endpoints of projects that are not archived.
+    /// MUST read at most [`COUNTED`] plus one rows of any queue, by index, and all endpoints in one query.
     async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError>;
 }

@@ -103,6 +103,11 @@ pub async fn a_success_keeps_an_endpoint_on(stores: &Stores) {
 }
 
 impl Scene {
+    /// Archives the project of the scene, or restores it.
+    async fn archive(&self, at: Option<Timestamp>) {
+        self.stores.projects.set_archived(self.project, at).await.unwrap().unwrap();
+    }
+
     async fn switch_off_later(&self, endpoint: &Endpoint, event: &str) -> Option<Endpoint> {
         for second in 60..119 {
             self.fails_at(endpoint, event, START + seconds(second)).await;
@@ -135,6 +140,10 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     let listed = stores.events.disabled_endpoints(9).await.unwrap();
     assert_eq!(listed.iter().map(|found| found.id).collect::<Vec<_>>(), [bad.id]);
     assert_eq!(stores.events.disabled_endpoints(0).await.unwrap(), []);
+    scene.archive(Some(START)).await;
+    assert_eq!(stores.events.disabled_endpoints(9).await.unwrap(), [], "its project is archived");
+    scene.archive(None).await;
+    assert_eq!(stores.events.disabled_endpoints(9).await.unwrap(), listed);
     assert!(stores.events.enable_endpoint(scene.project, bad.id).await.unwrap());
     assert_eq!(scene.endpoint_now(scene.project, &bad).await, bad);
     assert_eq!(stores.events.disabled_endpoints(9).await.unwrap(), []);
@@ -144,6 +153,9 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     let failing = stores.events.failing_endpoints(9).await.unwrap();
     assert_eq!(failing.iter().map(|found| found.id).collect::<Vec<_>>(), [bad.id, other.id]);
     assert_eq!(stores.events.failing_endpoints(1).await.unwrap(), failing[..1]);
+    scene.archive(Some(START)).await;
+    assert_eq!(stores.events.failing_endpoints(9).await.unwrap(), [], "its project is archived");
+    scene.archive(None).await;
     for endpoint in [&bad, &other] {
         assert!(stores.events.enable_endpoint(scene.project, endpoint.id).await.unwrap());
     }
