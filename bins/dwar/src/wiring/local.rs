@@ -18,6 +18,8 @@ use tokio::time::Instant;
 
 /// How long a proof that writes work is valid.
 const FRESH: Duration = Duration::from_secs(4);
+/// Attempts to write that have to fail in a row.
+const ATTEMPTS: u32 = 2;
 
 /// A serving process: its calls to providers, its loops, its clock, and whether writes work.
 pub struct Serving {
@@ -79,20 +81,40 @@ impl Machine {
             set_forward: watch.sweeps_behind(),
         }
     }
+}
 
-    /// Judges the database by the result of an attempt to write.
-    async fn judge(&self, written: Result<Option<u64>, StoreError>) -> DatabaseState {
-        match written {
-            Ok(free) => DatabaseState::Writable(free),
-            Err(StoreError::NoRoom) => DatabaseState::Full,
-            // The ping of SQLite also writes; a file that another program has locked can still be read.
-            Err(StoreError::Unreachable { .. }) if self.database.is_read_only().await.is_ok() => {
-                DatabaseState::ReadOnly
-            }
-            // A database that does not answer at all is down, which is reported as such.
-            Err(_) if self.database.ping().await.is_ok() => DatabaseState::ReadOnly,
-            Err(_) => DatabaseState::Unknown,
+/// Judges the database by attempts to write. One may fail because others hold the database for a moment, so
+/// that a database is read-only only if it says so, or if two attempts in a row fail while it answers reads.
+async fn by_writes(database: &dyn Database) -> DatabaseState {
+    for _ in 0..ATTEMPTS {
+        if let Some(room) = known(database.prove_writable().await) {
+            return room;
         }
+        match database.is_read_only().await {
+            Ok(true) => return DatabaseState::ReadOnly,
+            Ok(false) => {}
+            // A database that does not answer at all is down, which is reported as such.
+            Err(_) => return DatabaseState::Unknown,
+        }
+    }
+    DatabaseState::ReadOnly
+}
+
+/// Judges the database without a write, for commands that only read.
+async fn by_reads(database: &dyn Database) -> DatabaseState {
+    match database.is_read_only().await {
+        Ok(true) => DatabaseState::ReadOnly,
+        Ok(false) => known(database.room().await).unwrap_or_default(),
+        Err(_) => DatabaseState::Unknown,
+    }
+}
+
+/// What the result of a look at the disk says; `None` for an error that may have passed a moment later.
+fn known(room: Result<Option<u64>, StoreError>) -> Option<DatabaseState> {
+    match room {
+        Ok(free) => Some(DatabaseState::Writable(free)),
+        Err(StoreError::NoRoom) => Some(DatabaseState::Full),
+        Err(_) => None,
     }
 }
 
@@ -111,8 +133,7 @@ impl LocalFacts for Serving {
         if let Some((_, room)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
             return room;
         }
-        let written = self.machine.database.prove_writable().await;
-        let room = self.machine.judge(written).await;
+        let room = by_writes(self.machine.database.as_ref()).await;
         let told = Some((Instant::now(), room.clone()));
         *self.proof.lock().unwrap_or_else(PoisonError::into_inner) = told;
         room
@@ -129,16 +150,15 @@ impl LocalFacts for Machine {
         troubles(&[], &[], self.clock())
     }
 
-    /// Writes nothing, because the command only reads.
     async fn room(&self) -> DatabaseState {
-        match self.database.is_read_only().await {
-            Ok(true) => DatabaseState::ReadOnly,
-            Ok(false) => self.judge(self.database.room().await).await,
-            Err(_) => DatabaseState::Unknown,
-        }
+        by_reads(self.database.as_ref()).await
     }
 }
 
 pub fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod tests;

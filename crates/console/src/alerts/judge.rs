@@ -19,8 +19,9 @@ pub const LATE_FEED: Duration = Duration::from_secs(60);
 pub const LITTLE_DISK: u64 = 2 * 1_024 * 1_024 * 1_024;
 /// How long a signing key may be in use.
 pub const OLD_KEY: Duration = Duration::from_secs(180 * 86_400);
-/// Most alerts that are returned, the most urgent first.
-pub const MOST_ALERTS: usize = 1_000;
+/// Most alerts that are returned, the most urgent first, and most endpoints and queues of endpoints that are read for
+/// them.
+pub const MOST_ALERTS: u32 = 1_000;
 
 /// The data of an installation at one moment, from which alerts are derived.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +114,7 @@ fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
     let key = |it: &Alert| (it.kind.severity(), it.kind, it.project, it.about.clone());
     alerts.sort_by_key(key);
     alerts.dedup_by(|one, other| (one.kind, &one.about) == (other.kind, &other.about));
-    alerts.truncate(MOST_ALERTS);
+    alerts.truncate(MOST_ALERTS as usize);
     alerts
 }
 

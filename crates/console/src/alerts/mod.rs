@@ -23,7 +23,7 @@ use dwar_kernel::{
     AlertKind, Channel, KeyMode, Paise, PriceList, ProjectId, StoreError, TRACE, Timestamp,
 };
 use dwar_operator::{Command, Requester};
-use dwar_otp::{AttemptHistory, Providers};
+use dwar_otp::{AttemptHistory, DeliveryAttempt, Providers};
 use dwar_project::Project;
 use dwar_session::{SigningKey, SigningKeyStore};
 use dwar_wallet::{Balance, LedgerStore, StatementFilter, WalletStore};
@@ -32,12 +32,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::instrument;
 
-/// How many of the newest attempts are read, and how old they may be: without a later attempt it is unknown
-/// whether a provider works again.
+/// How many of the newest attempts are read, and how old they may be, if there are fewer younger ones: without a
+/// later attempt it is unknown whether a provider works again.
 const ATTEMPTS: u32 = 500;
-const MEMORY: Duration = Duration::from_secs(24 * 3_600);
-/// Most endpoints, and most queues of projects, that are read.
-const MOST: u32 = 50;
+const MEMORIES: [Duration; 3] =
+    [Duration::from_secs(600), Duration::from_secs(2 * 3_600), Duration::from_secs(24 * 3_600)];
 /// How long a computed daily spend is reused.
 const PACE_KEPT: Duration = Duration::from_secs(60);
 /// Wallets that cover fewer days than this are read in every pass: one may fall below a single day before the spend is
@@ -185,7 +184,12 @@ impl Alerts {
     /// All alerts, and the recorded ones. If the database does not answer, only the alerts of this process.
     async fn judged(&self) -> (Vec<Alert>, Option<Vec<OpenAlert>>) {
         let now = self.control.tools.now();
-        match self.facts(now).await {
+        let mut facts = self.facts(now).await;
+        if facts.is_err() {
+            // A single query may have waited in vain.
+            facts = self.facts(now).await;
+        }
+        match facts {
             Ok(facts) => (judge(&facts, now), Some(facts.open)),
             // The store has logged the cause, which must not be shown here.
             Err(_) => (judge_without_database(&own(self.local.as_ref())), None),
@@ -195,21 +199,33 @@ impl Alerts {
     async fn facts(&self, now: Timestamp) -> Result<InstallationFacts, StoreError> {
         let open = self.alerts.open_alerts().await?;
         let alive = Instance::alive_since(self.control.tools.watch.shared_now());
-        let mut endpoints = self.events.disabled_endpoints(MOST).await?;
-        endpoints.extend(self.events.failing_endpoints(MOST).await?);
+        let mut endpoints = self.events.disabled_endpoints(MOST_ALERTS).await?;
+        endpoints.extend(self.events.failing_endpoints(MOST_ALERTS).await?);
         let keys = self.keys.keys(now).await?;
         let mut reported = self.alerts.reported(alive).await?;
         reported.extend(own(self.local.as_ref()));
         Ok(InstallationFacts {
-            attempts: self.attempts.newest_attempts(now - MEMORY, ATTEMPTS).await?,
+            attempts: self.newest_attempts(now).await?,
             reported,
             wallets: self.wallets(now).await?,
             endpoints,
-            queues: self.queues.queues(now, MOST).await?,
+            queues: self.queues.queues(now, MOST_ALERTS).await?,
             room: self.local.room().await,
             signs_since: SigningKey::active(&keys, now).map(|key| key.signs_from),
             open,
         })
+    }
+
+    /// The newest attempts. A busy installation need not look at all of a day for them.
+    async fn newest_attempts(&self, now: Timestamp) -> Result<Vec<DeliveryAttempt>, StoreError> {
+        let mut newest = Vec::new();
+        for memory in MEMORIES {
+            newest = self.attempts.newest_attempts(now - memory, ATTEMPTS).await?;
+            if newest.len() == ATTEMPTS as usize {
+                break;
+            }
+        }
+        Ok(newest)
     }
 
     /// Reads only projects that may be short of money: an installation has thousands of others.

@@ -2,7 +2,9 @@
 
 use crate::common::{BY, Office};
 use dwar_activity::{Counts, Figure, FigureChunk, Grain, Interval, Key};
+use dwar_event::{Endpoint, Event, EventKind, Failing, Subject};
 use dwar_kernel::{AlertKind, Channel, KeeperId, KeyMode, Paise, ProjectId};
+use dwar_memory::Fault;
 use dwar_testkit::{START, minutes, seconds};
 
 async fn alerts(office: &Office) -> Vec<(AlertKind, Option<ProjectId>)> {
@@ -64,4 +66,52 @@ async fn all_projects_are_read_once_a_minute_and_else_those_that_may_be_short_of
     office.clock.advance(minutes(1));
     assert_eq!(alerts(&office).await, []);
     assert_eq!(lists() - before, asked + 1);
+}
+
+/// However many there are; nobody can mend those of an archived project.
+#[tokio::test]
+async fn each_endpoint_of_a_project_in_use_is_told_and_each_queue() {
+    const PROJECTS: usize = 60;
+    let office = Office::open();
+    let mut projects = Vec::new();
+    for _ in 0..PROJECTS {
+        let project = office.project().await;
+        let failing = Some(Failing { failures: 3, since: START });
+        let off = Endpoint { disabled_at: Some(START), ..office.make.endpoint(project) };
+        for endpoint in [Endpoint { failing, ..office.make.endpoint(project) }, off] {
+            assert!(office.stores.events.add_endpoint(endpoint).await.unwrap());
+        }
+        let (session, identity) = (office.make.id(), office.make.id());
+        let subject = Subject::Session { session, identity };
+        let (project_mode, kind) = (project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
+        office
+            .stores
+            .events
+            .record(Event { project_mode, kind, subject, at: START })
+            .await
+            .unwrap();
+        projects.push(project);
+    }
+    office.clock.advance(minutes(6));
+    let told = async || {
+        let told = alerts(&office).await;
+        [AlertKind::EndpointDisabled, AlertKind::EndpointFailing, AlertKind::EventsBehind]
+            .map(|kind| told.iter().filter(|(its, _)| *its == kind).count())
+    };
+    assert_eq!(told().await, [PROJECTS; 3]);
+    for project in &projects[..9] {
+        office.manage.projects.archive(&BY, *project).await.unwrap();
+    }
+    assert_eq!(told().await, [PROJECTS - 9; 3]);
+}
+
+#[tokio::test]
+async fn a_database_is_away_after_two_reads_in_vain() {
+    let office = Office::open();
+    let faults = office.store.faults();
+    faults.next("QueueStore::queues", Fault::Fails);
+    assert_eq!(alerts(&office).await, []);
+    faults.next("QueueStore::queues", Fault::Fails);
+    faults.next("AlertStore::open_alerts", Fault::Fails);
+    assert_eq!(alerts(&office).await, [(AlertKind::DatabaseAway, None)]);
 }
