@@ -421,7 +421,7 @@ test("the way in leads back to the page, with a second factor asked after the pa
 });
 
 test("a rise is confirmed, an invitation is renewed and revoked, and a long name hides nothing", async () => {
-  const long = "a very long name of an operator, with which they sign in 123";
+  const long = "a very long name of an operator who signs in with it all 123";
   const longer = await joined(long, "viewer");
   for (const width of [1280, 390]) {
     await longer.setViewportSize({ width, height: 860 });
