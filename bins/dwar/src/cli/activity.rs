@@ -1,6 +1,6 @@
 use super::audit::when;
 use super::failure::Failure;
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use crate::config::Config;
 use dwar_admin::views::{Request, instant};
 use dwar_console::{Activity, FailedFor, Management, RequestFilter, RequestLine};
@@ -54,7 +54,7 @@ pub struct Args {
 /// Prints requests, newest first, one per line; with `--json` each is a JSON object. Numbers are
 /// masked.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
-    let Management { projects, activity, .. } = open(config, true).await?.management()?;
+    let Management { projects, activity, .. } = open(config, Usage::Reads).await?.management()?;
     let project = asked.of.id(&projects).await?;
     let (csv, limit) = (asked.csv, asked.limit);
     if csv && json {

@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines};
 use super::confirm::{Confirm, Person};
 use super::failure::Failure;
-use super::open::{ProjectRef, open};
+use super::open::{ProjectRef, Usage, open};
 use super::operator::role;
 use crate::config::Config;
 use clap::Subcommand;
@@ -52,7 +52,12 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
-    let core = open(config, matches!(command, Command::List)).await?;
+    let usage = match command {
+        Command::List => Usage::Reads,
+        Command::Add { .. } => Usage::Begins,
+        _ => Usage::Changes,
+    };
+    let core = open(config, usage).await?;
     let Management { projects, tokens, .. } = core.management()?;
     let by = Requester::command_line();
     match command {

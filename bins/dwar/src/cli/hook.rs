@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines, old_secret_until, shown_once};
 use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{HookSecret, HookView, Page, RemovedHook};
@@ -82,7 +82,7 @@ pub struct Lifetimes {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_));
-    let core = open(config, reads).await?;
+    let core = open(config, if reads { Usage::Reads } else { Usage::Changes }).await?;
     let Management { projects, hooks, .. } = core.management()?;
     let (by, project) = (Requester::command_line(), command.of().id(&projects).await?);
     let (now, public_url) = (core.parts.tools.now(), core.public_url());

@@ -1,7 +1,7 @@
 use super::answer::Answer;
 use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::NewKey;
@@ -24,7 +24,7 @@ pub enum Command {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let Command::Regenerate { of: it, mode, confirm } = command;
-    let projects = open(config, false).await?.management()?.projects;
+    let projects = open(config, Usage::Changes).await?.management()?.projects;
     let (by, project) = (Requester::command_line(), it.id(&projects).await?);
     if confirm.asks(person) {
         let found = projects.show(&by, project).await.map_err(of(project))?;

@@ -1,7 +1,7 @@
 use super::failure::Failure;
 use crate::config::Config;
 use crate::counted::counted;
-use crate::wiring::{Access, Core};
+use crate::wiring::{Access, Core, Location};
 use dwar_console::{ManageError, ManageProjects};
 use dwar_kernel::ProjectId;
 use dwar_operator::Requester;
@@ -58,11 +58,34 @@ impl ProjectRef {
     }
 }
 
-/// Opens the store and migrates it, unless the command is `read_only`: only commands that write
-/// migrate.
-pub async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
-    let core = Core::open(config, if read_only { Access::Read } else { Access::Write }).await?;
-    if !read_only {
+/// How a command uses the database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    Reads,
+    /// Changes what is there, so there has to be a database.
+    Changes,
+    /// May be the first command of an installation, and then makes the database.
+    Begins,
+}
+
+/// Opens the store, and migrates it for commands that write.
+///
+/// A file that is missing is refused, unless the command may begin an installation: in another folder
+/// than that of the service, a new database would answer that it knows no project.
+pub async fn open(config: Config, usage: Usage) -> Result<Core, Failure> {
+    if usage != Usage::Begins
+        && let Location::Sqlite(file) = Location::of(&config.database)?
+        && !file.exists()
+    {
+        return Err(Failure::Refused(format!(
+            "there is no database {}: run this command in the folder of the service, or set \
+             database.url; `dwar serve` makes a new one",
+            file.display()
+        )));
+    }
+    let access = if usage == Usage::Reads { Access::Read } else { Access::Write };
+    let core = Core::open(config, access).await?;
+    if access == Access::Write {
         core.migrate().await?;
         // Written records contain a time that every instance relies on.
         if core.compare_clocks().await? {

@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines};
 use super::confirm::{Confirm, Person};
 use super::failure::Failure;
-use super::open::{ProjectRef, open};
+use super::open::{ProjectRef, Usage, open};
 use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
@@ -73,7 +73,12 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     let is_quiet = matches!(command, Command::List | Command::Unlock(_) | Command::Remove { .. });
     // Check this before any change: an operator who gets no link must not lose a password.
     let base = if is_quiet { String::new() } else { dashboard(&config)? };
-    let core = open(config, matches!(command, Command::List)).await?;
+    let usage = match command {
+        Command::List => Usage::Reads,
+        Command::Add { .. } => Usage::Begins,
+        _ => Usage::Changes,
+    };
+    let core = open(config, usage).await?;
     let Management { projects, operators, .. } = core.management()?;
     let by = Requester::command_line();
     match command {

@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines};
 use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use super::project_settings::{Settings, told};
 use crate::config::Config;
 use clap::Subcommand;
@@ -58,7 +58,12 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
-    let core = open(config, matches!(command, Command::List | Command::Show(_))).await?;
+    let usage = match command {
+        Command::List | Command::Show(_) => Usage::Reads,
+        Command::Create { .. } => Usage::Begins,
+        _ => Usage::Changes,
+    };
+    let core = open(config, usage).await?;
     let (manage, by) = (core.management()?, Requester::command_line());
     let projects = &manage.projects;
     match command {

@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::backup::{ON_A_SERVER, about, make_sure_of_room, size_of};
 use super::confirm::{Confirm, Person};
 use super::failure::Failure;
-use super::open::open;
+use super::open::{Usage, open};
 use crate::config::Config;
 use crate::wiring::{Access, Core, Location, MIB, check_keys_of_file, key_file};
 use dwar_activity::installation::{HEARTBEAT, Instance};
@@ -90,7 +90,7 @@ async fn in_place(config: Config, keep: bool) -> Result<Answer, Failure> {
         drop(claim(&database)?);
     }
     let on_a_server = Location::of(&config.database)? == Location::Postgres;
-    let core = open(config, false).await?;
+    let core = open(config, Usage::Begins).await?;
     if on_a_server && let Some(Instance { host, pid, .. }) = running(&core).await? {
         let running =
             format!("the service runs on {host}, process {pid}: stop every instance first");

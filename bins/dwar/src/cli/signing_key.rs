@@ -1,6 +1,6 @@
 use super::answer::{Answer, lines};
 use super::failure::Failure;
-use super::open::open;
+use super::open::{Usage, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{self, Page, instant};
@@ -16,7 +16,11 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let core = open(config, matches!(command, Command::List)).await?;
+    let usage = match command {
+        Command::List => Usage::Reads,
+        Command::Rotate => Usage::Changes,
+    };
+    let core = open(config, usage).await?;
     let (keys, by) = (core.management()?.signing_keys, Requester::command_line());
     match command {
         Command::List => {

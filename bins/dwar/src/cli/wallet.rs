@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines};
 use super::confirm::Person;
 use super::failure::{Failure, of};
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use super::wallet_close;
 use super::wallet_proof::prove;
 use crate::config::Config;
@@ -83,7 +83,7 @@ pub enum Command {
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     use Command::{Adjust, Balance, Close, Credit, Prove, Refund, Statement, Verify};
     let read_only = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let core = open(config, read_only).await?;
+    let core = open(config, if read_only { Usage::Reads } else { Usage::Changes }).await?;
     if matches!(command, Verify)
         && let Some(found) = core.database.damage().await?
     {

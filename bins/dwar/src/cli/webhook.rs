@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines, old_secret_until, shown_once};
 use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
-use super::open::{OneProject, open};
+use super::open::{OneProject, Usage, open};
 use crate::config::Config;
 use crate::counted::counted;
 use clap::{Args, Subcommand};
@@ -88,7 +88,7 @@ impl Command {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
-    let core = open(config, reads).await?;
+    let core = open(config, if reads { Usage::Reads } else { Usage::Changes }).await?;
     let Management { projects, endpoints, endpoint_log: log, .. } = core.management()?;
     let (by, now) = (Requester::command_line(), core.parts.tools.now());
     let project = command.of().id(&projects).await?;
