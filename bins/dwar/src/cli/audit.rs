@@ -32,7 +32,8 @@ pub struct Args {
 
 /// Prints the log, newest first, one entry per line; with `--json` each is a JSON object.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
-    let Management { projects, audit_log: audit, .. } = open(config, Usage::Reads).await?.management()?;
+    let Management { projects, audit_log: audit, .. } =
+        open(config, Usage::Reads).await?.management()?;
     let Args { project, actor, action, since, until } = asked;
     let project = match project {
         Some(named) => Some(named.id(&projects).await?),

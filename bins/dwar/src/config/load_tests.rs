@@ -74,7 +74,7 @@ fn a_broken_file_is_told_by_line_and_column() {
     insta::assert_snapshot!(told("[gateways.msg91.sms_variables]\nVAR1 = \"Sup3rS3cret\"\n"),
         @"gateways.msg91.sms_variables.VAR1: is not one of the allowed words");
     insta::assert_snapshot!(told("[gateways.whatsapp_cloud.templates.hi]\nnam = \"x\"\n"),
-        @"gateways.whatsapp_cloud.templates.hi: takes `name` or `language` and nothing else");
+        @"gateways.whatsapp_cloud.templates.hi: accepts only `name` or `language`");
     insta::assert_snapshot!(told("[gateways.twilio]\nbase_url = \"https://u:Sup3rS3cret@x\"\n"),
         @"gateways.twilio.base_url: it must name no user and no password");
 }

@@ -240,7 +240,7 @@ fn a_file_of_variables_wins_and_tells_what_it_is_not_read_for() {
     for (text, says) in [
         ("DWAR__HTTP__ADRESS=Sup3rS3cret\n", "did you mean `http.address`?"),
         ("PGPASSWORD=Sup3rS3cret\n", "PGPASSWORD is not a setting: use DWAR__DATABASE__URL"),
-        ("DWAR_DATABASE__URL=Sup3rS3cret\n", "those begin with DWAR__"),
+        ("DWAR_DATABASE__URL=Sup3rS3cret\n", "settings begin with DWAR__"),
         ("\nexport DWAR__DEMO=Sup3rS3cret\n", "line 2 is not NAME=value"),
         ("DWAR__METRICS__TOKEN='\"Sup3rS3cret\"'\n", "metrics.token: has quotes around it"),
     ] {

@@ -43,17 +43,17 @@ impl OtpHistory for MemoryStore {
 impl RefusalStore for MemoryStore {
     async fn count(
         &self,
-        usage_recorder: RecorderId,
+        recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
         let state = &mut *self.step("RefusalStore::count").await?;
         for fresh in counts {
             let same = |(by, old): &&mut (RecorderId, RefusedSends)| {
-                *by == usage_recorder && RefusedSends { count: fresh.count, ..old.clone() } == fresh
+                *by == recorder && RefusedSends { count: fresh.count, ..old.clone() } == fresh
             };
             match state.refused.iter_mut().find(same) {
                 Some((_, known)) => known.count = known.count.max(fresh.count),
-                None => state.refused.push((usage_recorder, fresh)),
+                None => state.refused.push((recorder, fresh)),
             }
         }
         Ok(())

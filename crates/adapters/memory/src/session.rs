@@ -47,7 +47,7 @@ impl SessionStore for MemoryStore {
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<KeyAndSession>, StoreError> {
-        let state = &mut *self.step("SessionStore::seek").await?;
+        let state = &mut *self.step("SessionStore::find_key_and_session").await?;
         let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
         let session = session.and_then(|id| state.session((project.id.in_mode(mode), id)).cloned());
         let own_profile = project.own_profile(mode).cloned();

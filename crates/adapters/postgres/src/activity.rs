@@ -64,14 +64,14 @@ impl PostgresStore {
     /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
-        usage_recorder: RecorderId,
+        recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
         for counts in counts.chunks(ROWS) {
             let counts = counts.to_vec();
             self.write_one("otp.count", move |conn| {
                 diesel::insert_into(refused_sends::table)
-                    .values(RefusedRow::all(usage_recorder, counts.clone()))
+                    .values(RefusedRow::all(recorder, counts.clone()))
                     .on_conflict(refused_sends::table.primary_key())
                     .do_update()
                     .set(count.eq(greatest(count, diesel::upsert::excluded(count))))

@@ -61,10 +61,10 @@ fn whole(conn: &mut Conn, rows: Vec<OtpRow>) -> Result<Vec<Otp>, Failure> {
 impl RefusalStore for Store {
     async fn count(
         &self,
-        usage_recorder: RecorderId,
+        recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
-        self.count_refused(usage_recorder, counts).await
+        self.count_refused(recorder, counts).await
     }
 
     async fn of_phone(

@@ -19,13 +19,13 @@ pub struct RefusedRow {
     pub phone_index: Vec<u8>,
     pub minute: At,
     pub reason: String,
-    pub usage_recorder: Id,
+    pub tally: Id,
     pub count: i32,
 }
 
 impl RefusedRow {
-    /// The rows of the counts of one `usage_recorder`, in the order in which they are written and locked.
-    pub fn all(usage_recorder: RecorderId, counts: Vec<RefusedSends>) -> Vec<Self> {
+    /// The rows of the counts of one `recorder`, in the order in which they are written and locked.
+    pub fn all(recorder: RecorderId, counts: Vec<RefusedSends>) -> Vec<Self> {
         let mut rows: Vec<Self> = counts
             .into_iter()
             .map(|it| Self {
@@ -34,7 +34,7 @@ impl RefusedRow {
                 phone_index: it.phone.map(|phone| phone.0.to_vec()).unwrap_or_default(),
                 minute: it.minute.into(),
                 reason: it.reason.as_str().to_owned(),
-                usage_recorder: usage_recorder.into(),
+                tally: recorder.into(),
                 count: stored_count(it.count),
             })
             .collect();
@@ -52,7 +52,7 @@ impl TryFrom<RefusedRow> for RefusedSends {
     type Error = StoreError;
 
     fn try_from(row: RefusedRow) -> Result<Self, StoreError> {
-        let read = Row::new("refused_sends", row.usage_recorder);
+        let read = Row::new("refused_sends", row.tally);
         let phone = (!row.phone_index.is_empty()).then_some(row.phone_index);
         Ok(Self {
             project_mode: read.project_mode(row.project_id, &row.mode)?,

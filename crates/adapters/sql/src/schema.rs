@@ -509,13 +509,13 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
-    refused_sends (project_id, mode, phone_index, minute, reason, usage_recorder) {
+    refused_sends (project_id, mode, phone_index, minute, reason, tally) {
         project_id -> Id,
         mode -> Text,
         phone_index -> Binary,
         minute -> At,
         reason -> Text,
-        usage_recorder -> Id,
+        tally -> Id,
         count -> Integer,
     }
 }

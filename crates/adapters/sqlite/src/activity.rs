@@ -52,10 +52,10 @@ impl SqliteStore {
     /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
-        usage_recorder: RecorderId,
+        recorder: RecorderId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
-        let rows = RefusedRow::all(usage_recorder, counts);
+        let rows = RefusedRow::all(recorder, counts);
         // If a loss of power undoes this, the send is counted again while its minute lasts.
         self.write_ahead_of_disk("otp.count", move |connection| {
             for row in rows {

@@ -4,16 +4,16 @@
 //! many of every hundred sends arrived and how many were verified.
 //!
 //! ```
-//! use dwar_activity::{Grain, Share};
+//! use dwar_activity::{Grain, Ratio};
 //! use dwar_kernel::read_instant;
 //!
 //! // Days are those of the calendar in India.
 //! let evening = read_instant("2026-11-27T20:00:00Z").unwrap();
 //! assert_eq!(Grain::Day.begin(evening), read_instant("2026-11-28T00:00:00+05:30").unwrap());
 //!
-//! assert_eq!(Share { part: 931, whole: 1_000 }.permille(), Some(931));
+//! assert_eq!(Ratio { part: 931, whole: 1_000 }.permille(), Some(931));
 //! // Of so few a percentage would say nothing.
-//! assert_eq!(Share { part: 3, whole: 4 }.permille(), None);
+//! assert_eq!(Ratio { part: 3, whole: 4 }.permille(), None);
 //! ```
 
 mod calendar;

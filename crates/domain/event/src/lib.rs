@@ -4,11 +4,12 @@
 //! use dwar_event::wait_after;
 //! use std::time::Duration;
 //!
-//! // How long deliveries to an endpoint that does not answer pause after each failure, for about a
-//! day. let waits: Vec<Duration> = (1..).map_while(|failures| wait_after(failures,
-//! None)).collect(); assert_eq!(waits[0], Duration::from_secs(5));
-//! assert_eq!(waits.iter().sum::<Duration>().as_secs() / 3_600, 23); // One that asked for a longer
-//! wait (`Retry-After`) gets it. let asked = Some(Duration::from_secs(60));
+//! // How long deliveries to an endpoint that does not answer pause after each failure, for about a day.
+//! let waits: Vec<Duration> = (1..).map_while(|failures| wait_after(failures, None)).collect();
+//! assert_eq!(waits[0], Duration::from_secs(5));
+//! assert_eq!(waits.iter().sum::<Duration>().as_secs() / 3_600, 23);
+//! // An endpoint that asked for a longer wait (`Retry-After`) gets it.
+//! let asked = Some(Duration::from_secs(60));
 //! assert_eq!(wait_after(1, asked), asked);
 //! ```
 

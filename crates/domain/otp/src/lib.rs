@@ -1,10 +1,10 @@
 //! The life of a one-time code: issue, delivery, guesses, use.
 //!
 //! ```
-//! use dwar_otp::{Code, Ending, SmsText};
+//! use dwar_otp::{Code, MessageEnding, SmsText};
 //!
 //! let template = SmsText::default_template("en");
-//! let ending = Ending::WebOtp("shop.example".to_owned());
+//! let ending = MessageEnding::WebOtp("shop.example".to_owned());
 //! let text = SmsText::new(template, "Shop", ending).unwrap();
 //! let code: Code = "098765".parse().unwrap();
 //! let sms = text.compose(&code, 10);

@@ -5,7 +5,7 @@
 //! ```
 //! use dwar_kernel::{Digest, IdentityId, KeyMode, ProjectId, SessionId, TokenId, read_instant};
 //! use dwar_session::{
-//!     CurrentAccess, Presented, Rotation, RotationPolicy, Rotations, Session, Successor,
+//!     CurrentAccess, PresentedRefreshToken, Rotation, RotationPolicy, Rotations, Session, Successor,
 //! };
 //! use std::time::Duration;
 //!
@@ -30,7 +30,7 @@
 //! };
 //!
 //! let policy = RotationPolicy { leeway: Duration::from_secs(10), replay: minutes(1) };
-//! let first = Presented { generation: 0, refresh: Digest([0; 32]), key: None };
+//! let first = PresentedRefreshToken { generation: 0, refresh: Digest([0; 32]), key: None };
 //! let next = |digest| Successor {
 //!     refresh: Digest([digest; 32]),
 //!     refresh_expires_at: month,
