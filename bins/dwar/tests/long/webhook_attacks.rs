@@ -152,7 +152,8 @@ impl Crowd {
     }
 }
 
-/// The waits of another client, and the memory, while `crowd` is attacking.
+/// Measures, while `crowd` attacks, how long another client waits for its answers and how much memory the
+/// service uses. Both have a bound.
 async fn suffer(name: &str, service: &Service, crowd: Crowd) {
     let key = service.world.project("0").test;
     let phone = service.world.phone();
@@ -315,7 +316,7 @@ async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
     assert_eq!(status(&refused), 503, "{refused}");
     assert!(refused.contains("retry-after: "), "{refused}");
     assert!(resident(&service) < MOST_RESIDENT);
-    // Their time is over, whether they disconnect or not.
+    // The time limit for bodies has passed, so the slow bodies no longer occupy the room, though their clients stay connected.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(status(&deliver(MEBIBYTE)), 200);
     drop(slow);

@@ -21,7 +21,8 @@ pub struct MemoryRequestLimiter {
     windows: Shards<Mutex<StoredWindow>>,
 }
 
-/// A key's window, with the length at its last judgement, because a sweep does not know the quota.
+/// A key's window and the length that its latest request gave. A sweep needs the length and does not know the
+/// quota.
 #[derive(Debug, Default)]
 struct StoredWindow {
     window: Window,
@@ -105,8 +106,8 @@ mod tests {
         assert!(!limiter.hit(key, QUOTA, START + QUOTA.window).await.unwrap().admitted);
     }
 
-    /// The flooded key is a window whose lock is never free, with a hit that waits for it. There
-    /// are enough other keys to share every shard with it.
+    /// The test itself holds the lock of the busy key's window, and one hit waits for this lock. With a
+    /// thousand other keys, every shard has some of them, also the shard of the busy key.
     #[tokio::test]
     async fn a_key_whose_window_is_busy_delays_no_other() {
         let (limiter, busy) = (Arc::new(MemoryRequestLimiter::new()), key());
@@ -125,7 +126,7 @@ mod tests {
             finished
         };
         let waiting = hit(vec![busy]);
-        // The limiter, this test, and the hit that has found its window.
+        // Three own the window: the limiter, this test, and the hit that waits for its lock.
         while Arc::strong_count(&window) < 3 {
             std::thread::yield_now();
         }

@@ -6,16 +6,16 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, counted_as_test, kept_in};
 
-/// Records that one turn deletes: some ten milliseconds of the writer's time in a file that is much
-/// larger than its cache.
+/// Number of records that one statement deletes. It occupies the writer for about ten milliseconds if the
+/// file is much larger than its cache.
 const BATCH: u16 = 50;
 
 #[derive(Clone, Copy)]
 struct RecordKind {
     table: &'static str,
     at: &'static str,
-    /// The column at the end of each index that orders records of the same instant: the primary key
-    /// of a table without rowid.
+    /// The column that orders records of the same time: `rowid`, or the primary key of a table without
+    /// rowid. SQLite adds this column to the end of each index.
     key: &'static str,
     /// Condition of the rows that count.
     counted: &'static str,
@@ -43,7 +43,8 @@ fn kind(record: TestRecord) -> RecordKind {
     RecordKind { table, at, key, counted: counted_as_test(record) }
 }
 
-/// Walks as many index entries of a project as the quota keeps, without reading rows.
+/// Finds, for each project, the newest record beyond the `kept` newest ones. Reads only index entries until
+/// the boundary is known.
 fn edges(
     connection: &mut SqliteConnection,
     RecordKind { table, at, key, counted }: RecordKind,

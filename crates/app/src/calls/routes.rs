@@ -15,7 +15,8 @@ pub struct Routes {
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
     /// Minutes that a provider's registered text names in fixed words, by provider name.
     pub fixed_minutes: HashMap<String, u32>,
-    /// Lifetime of login codes: the lifetime that fixed minutes in a project's own text refer to.
+    /// Lifetime of login codes. A project's own text that names minutes in fixed words is
+    /// taken to name this lifetime.
     pub login_lifetime: Duration,
 }
 
@@ -44,8 +45,8 @@ impl Routes {
         route
     }
 
-    /// The only lifetime that a hop's text names: from the text registered with the provider, else from the
-    /// project's own text, which is used for SMS.
+    /// The lifetime that the text of a hop names in fixed words, if it does: the text registered with the
+    /// provider decides, or, for SMS without a registered text, the project's own text.
     fn lifetime_named_by(&self, hop: &Hop, own_is_fixed: bool) -> Option<Duration> {
         let registered = self.fixed_minutes.get(&hop.provider);
         let registered = registered.map(|minutes| Duration::from_secs(u64::from(*minutes) * 60));

@@ -15,7 +15,8 @@ async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, Manag
     use_case.unlock(&BY, project, &world.line.phone).await
 }
 
-/// Expects that the store forgets these wrong codes of the world's phone.
+/// Makes a world whose store expects one call that clears the wrong guesses of its phone, and answers with
+/// `budget`.
 fn counted(budget: Option<GuessBudget>) -> World {
     let mut world = World::live();
     let line = world.line.clone();
@@ -24,8 +25,9 @@ fn counted(budget: Option<GuessBudget>) -> World {
         .otps
         .expect_forget_guesses()
         .times(1)
-        .withf(move |world, phone| {
-            (*world, *phone) == (line.project_mode.project.in_mode(KeyMode::Live), line.index)
+        .withf(move |project_mode, phone| {
+            (*project_mode, *phone)
+                == (line.project_mode.project.in_mode(KeyMode::Live), line.index)
         })
         .returning(move |_, _| Ok(budget));
     world

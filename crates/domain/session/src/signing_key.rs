@@ -90,9 +90,10 @@ impl SigningKey {
     /// because the clock was set back to before the first one, the next key: it is published, so its tokens
     /// can be verified.
     pub fn active(keys: &[Self], now: Timestamp) -> Option<&Self> {
-        let of = |state| keys.iter().filter(move |key| key.state(now) == state);
+        let in_state = |state| keys.iter().filter(move |key| key.state(now) == state);
         let start = |key: &&Self| (key.signs_from, key.created_at);
-        of(KeyState::Active).max_by_key(start).or_else(|| of(KeyState::Next).min_by_key(start))
+        let active = in_state(KeyState::Active).max_by_key(start);
+        active.or_else(|| in_state(KeyState::Next).min_by_key(start))
     }
 }
 

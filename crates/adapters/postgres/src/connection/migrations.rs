@@ -107,9 +107,11 @@ fn look_for_keys(url: &str) -> Result<StoredKeys, StoreError> {
     Ok(key_checks::look(&mut conn, &lacking)?)
 }
 
-/// Reads the table of migrations if it exists, which needs no right to write. If it does not,
-/// creates it and rolls back, so that every command reports a role that lacks the right to set up
-/// the database.
+/// Lists the migrations that the schema lacks, oldest first.
+///
+/// Reading the table of migrations needs no right to write. If the table does not exist, it is created in a
+/// transaction that is rolled back: this fails if the role may not create tables, and so every command
+/// reports this, not only the one that migrates.
 fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, StoreError> {
     let any = diesel::select(sql::<Bool>(ANY)).get_result(conn).map_err(Failure::from)?;
     let mut applied = Vec::new();
@@ -119,11 +121,11 @@ fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, Store
             .load::<String>(conn);
         applied = versions.map_err(Failure::from)?;
     } else {
-        let made_and_taken_back = conn.transaction::<(), Failure, _>(|conn| {
+        let rolled_back = conn.transaction::<(), Failure, _>(|conn| {
             conn.applied_migrations().map_err(StoreError::Failed)?;
             Err(QueryError::RollbackTransaction.into())
         });
-        match made_and_taken_back {
+        match rolled_back {
             Ok(()) | Err(Failure::Query(QueryError::RollbackTransaction)) => {}
             Err(cause) => return Err(cause.into()),
         }

@@ -13,7 +13,8 @@ use dwar_otp::{DeliveryAttempt, Otp, Reason};
 use dwar_sql::{At, EventRow, Id, sealed_bytes, stored_state};
 use dwar_wallet::{Paise, Settlement};
 
-/// A request as a report leaves it, and the consequences.
+/// The state of a request after a report, with the event and the settlement of its hold that follow, and
+/// whether its send slot is forgiven.
 pub(crate) struct ReportStep {
     before: Id,
     otp: Otp,
@@ -27,8 +28,8 @@ pub(crate) struct ReportStep {
 }
 
 impl ReportStep {
-    /// Makes the step from the request as read to its state under a new version. A refund is not
-    /// included, because it changes the wallet separately.
+    /// Makes the step that replaces the request that was read (`found`) by `otp`, with a new version. The
+    /// step leaves out a refund: another statement changes the wallet for it.
     pub(crate) fn of(
         found: &Found,
         (otp, concluded): (&Otp, &ReportOutcome),
@@ -55,9 +56,9 @@ impl ReportStep {
     }
 }
 
-/// Stores the changes of reports, except where a request has changed since it was read. A
-/// repetition does nothing, and a reader finds the version that was written. Of two changes of one
-/// request, one is written.
+/// Stores the changes of reports, except where a request has changed since it was read. If
+/// the statement runs again with the same steps, it changes nothing, and the request has the new version
+/// already. If two steps change the same version of a request, only one is written.
 ///
 /// Requests are locked in the order of their ids, so that two steps on the same requests cannot
 /// deadlock. All of them are locked before any hold, event or wallet.
@@ -77,8 +78,8 @@ const REPORT: &str = concat!(
     attempted!(),
 );
 
-/// For requests that ended: [`dwar_wallet::Wallet::settle`] for all of them, with one change of the
-/// wallet. The step that deletes a hold settles it. A request without a hold moves no money. Holds
+/// Settles the holds of requests that ended, like [`dwar_wallet::Wallet::settle`], and changes the wallet
+/// once for all of them. A hold is settled by the step that deletes the row of the hold. A request without a hold moves no money. Holds
 /// are locked in the order of their sends.
 ///
 /// Every other step of the project waits for the wallet. So attempts and events, which do not need
@@ -144,8 +145,8 @@ const REPORTED: &str = concat!(
     " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
 );
 
-/// As [`REPORTED`], where holds ended, which may let the balance fall below the project's
-/// threshold.
+/// Like [`REPORTED`], for steps that settle holds. Records a low-balance event if a settlement lets the
+/// balance fall below the project's threshold.
 const SETTLED: &str = "\
      SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, t.told, \
      (SELECT record_event(event => e.low, project => g.owner, world => g.world, \

@@ -36,8 +36,8 @@ fn has_body(one: &Listed) -> bool {
     !document["paths"][&one.path][one.method.as_str().to_lowercase()]["requestBody"].is_null()
 }
 
-/// A request of an owner that makes the operation refuse with `code`; `None` if it takes more than
-/// one request.
+/// A single request that makes the operation `one` refuse with the code `wanted`; `None` if one request is
+/// not enough.
 fn follows(
     house: &House,
     one: &Listed,
@@ -136,7 +136,7 @@ async fn add_hook(owner: &Program<'_>) -> String {
 async fn every_code_that_takes_several_requests_comes_about() {
     let house = House::new().await;
     let (endpoint, event) = told(&house).await;
-    // The event's next call is due by then, so that it can be requested.
+    // By this time the next call with the event is due, so an owner may ask to send the event again.
     house.clock.set(START + seconds(10));
     let ravi = house.joined("ravi", Access::one(house.project, Role::Support)).await;
     let much = json!({ "amount_paise": 1_000_000_000_000_i64, "reference": "much" });
@@ -183,7 +183,8 @@ async fn every_code_that_takes_several_requests_comes_about() {
 }
 
 impl House {
-    /// As many proofs as may wait, and no loop that runs them.
+    /// Fills the queue of proofs. The first proof panics, which ends the loop that makes them, so the others
+    /// stay in the queue.
     async fn begin_proofs_that_nobody_makes(&self) {
         self.store.faults().next("LedgerStore::last_sound_proof", Fault::Panics);
         for number in 0..=100 {
