@@ -20,7 +20,7 @@ impl fmt::Display for CutOff {
 impl Error for CutOff {}
 
 /// Makes the body of an answer that is read from a store while it is sent. An error of the store
-/// goes only to our log, because the server below would log it verbatim.
+/// is logged here and replaced by [`CutOff`], because the HTTP library would log the error verbatim.
 pub fn streamed(
     parts: impl Stream<Item = Result<Bytes, StoreError>>,
 ) -> impl Stream<Item = Result<Bytes, CutOff>> {

@@ -34,7 +34,8 @@ async fn an_access_token_ends_at_its_instant_and_a_session_at_its_own() {
         pair = house.refresh(&pair).await.unwrap();
         house.clock.advance(minutes(30 * 24 * 60) - minutes(10));
     }
-    // Of ninety days half an hour is left, less the quarter of an hour before the first refresh.
+    // A session lasts ninety days. All but thirty minutes passed in the loop, and fifteen minutes passed
+    // before it: fifteen minutes are left.
     pair = house.refresh(&pair).await.unwrap();
     assert_eq!((pair.expires_in, pair.refresh_expires_in), (900, 900));
     house.clock.advance(minutes(15));

@@ -26,7 +26,7 @@ pub trait RequestLimiter: Send + Sync {
         Ok(())
     }
 
-    /// Returns all leased places that are not in use, because this process stops.
+    /// Gives back all leased places that are not in use; called when this process stops.
     async fn leave(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
@@ -39,8 +39,9 @@ pub trait QuotaLeases: Send + Sync {
     /// Exchanges shares by [`crate::QuotaShares::exchange`], atomically per key; returns an answer for each request,
     /// in the same order.
     ///
-    /// Concurrent calls MUST have the same result as calls one after the other. `now` is the clock of the
-    /// store, since the clocks of callers may differ; it MUST NOT be earlier than the request. A request whose call
+    /// Concurrent calls MUST have the same result as calls one after the other. The rule gets the time of
+    /// the store's clock as `now`, since the clocks of callers may differ. This time MUST NOT be earlier than the
+    /// call. A request whose call
     /// failed may have been granted.
     async fn exchange(
         &self,
@@ -58,11 +59,11 @@ pub trait SendLimiter: Send + Sync {
     /// The sends and wrong guesses by which the next send of a phone is judged; changes nothing.
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError>;
 
-    /// Returns the place of `send`, since every provider refused it; it still counts as a send that reached a
-    /// provider. Repetition is harmless.
+    /// Gives the place of `send` back, because every provider refused the send. The send still counts as one
+    /// that reached a provider. Repetition is harmless.
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
-    /// Deletes places taken before `before`, judged by the ids of their sends; `before` is now less the
-    /// longest window in force. Returns how many.
+    /// Deletes places taken before `before`, and returns how many. The age of a place is the time in the id of
+    /// its send. Callers subtract the longest window in force from the present time to get `before`.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

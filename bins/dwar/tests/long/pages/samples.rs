@@ -19,7 +19,8 @@ fn every_sample_of_json_is_json() {
     }
 }
 
-/// The dotted names of a configuration's keys; a table is expanded as far as `known` goes.
+/// Collects the dotted names of the settings in a configuration. A table whose own name is in `known` is one
+/// setting; any other table is a section, whose settings are collected.
 fn keys(prefix: &str, table: &toml::Table, known: &BTreeSet<String>, found: &mut Vec<String>) {
     for (key, value) in table {
         let name = format!("{prefix}{key}");
@@ -52,7 +53,8 @@ fn every_sample_of_toml_is_toml_and_a_configuration_has_settings_that_there_are(
     let known = settings();
     for block in samples("toml") {
         let table: toml::Table = block.text.parse().unwrap();
-        // A crate's manifest, and files that describe a provider.
+        // The samples of these pages are not Dwar's configuration: a crate's manifest, and files that
+        // describe a provider.
         if ["docs/embedding.md", "docs/providers.md"].contains(&block.page.as_str()) {
             continue;
         }
@@ -92,7 +94,7 @@ fn code_in_the_guide_to_adapters_stands_in_the_code() {
     for block in samples("rust").filter(|block| block.page == "docs/adding-an-adapter.md") {
         assert_eq!(block.kind(), Kind::Program);
         let lines: Vec<String> = block.text.lines().map(bare).collect();
-        let stands = code.iter().any(|file| lines.iter().all(|line| file.contains(line)));
-        assert!(stands, "{}: no file of code has all its lines", block.place());
+        let is_quoted = code.iter().any(|file| lines.iter().all(|line| file.contains(line)));
+        assert!(is_quoted, "{}: no file of code has all its lines", block.place());
     }
 }

@@ -26,9 +26,9 @@ impl<T> Reply<T> {
         self.sender.is_closed()
     }
 
-    fn send(self, told: Answers<T>) {
+    fn send(self, answers: Answers<T>) {
         // The caller may have stopped waiting.
-        let _ = self.sender.send(told);
+        let _ = self.sender.send(answers);
     }
 }
 
@@ -39,7 +39,7 @@ impl<T> Pending<T> {
     /// [`StoreError::Unavailable`] if there is none; otherwise those of the answer.
     pub(crate) async fn answer(self, patience: Duration) -> Result<T, StoreError> {
         match tokio::time::timeout(patience, self.0).await {
-            Ok(Ok(told)) => told.answer,
+            Ok(Ok(answers)) => answers.answer,
             Ok(Err(_)) => Err(unavailable("the request was abandoned")),
             Err(_) => Err(no_answer_in_time()),
         }
@@ -61,7 +61,8 @@ impl<T> Answers<T> {
     }
 }
 
-/// Answers that are sent when this is dropped, so also if nobody takes the answer they came with.
+/// Answers for other callers. Dropping this value sends them, so they are sent even if nobody reads the answer
+/// that arrived together with them.
 struct OtherAnswers<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
 
 impl<T> Drop for OtherAnswers<T> {
@@ -90,15 +91,16 @@ fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
     let mut threads: Vec<(Reply<T>, Answers<T>)> = Vec::new();
     for (reply, answer) in answers {
         match threads.iter_mut().find(|(first, _)| first.thread == reply.thread) {
-            Some((_, told)) => told.others.0.push((reply, answer)),
+            Some((_, answers)) => answers.others.0.push((reply, answer)),
             None => threads.push((reply, Answers::alone(answer))),
         }
     }
-    for (first, told) in threads {
-        first.send(told);
+    for (first, answers) in threads {
+        first.send(answers);
     }
 }
 
+/// Returns an error of the same kind for one more caller, because [`StoreError`] cannot be cloned.
 fn again(cause: &Arc<StoreError>) -> StoreError {
     match cause.as_ref() {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),

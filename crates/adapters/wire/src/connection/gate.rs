@@ -26,12 +26,14 @@ impl Readable for TcpStream {
 /// 9112 section 9.6).
 const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 
-/// What is known about further bytes while the connection does not read.
+/// Tells whether further bytes have arrived, as far as the socket reported it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamState {
+    /// Not known, and the task is not woken when bytes arrive.
     Deaf,
     /// The task is woken when bytes arrive.
     Listening,
+    /// Bytes have arrived, or the peer has closed the stream.
     Called,
 }
 
@@ -43,11 +45,12 @@ enum StreamState {
 pub(crate) struct Gate<T> {
     stream: T,
     connection: Rc<Connection>,
+    /// Makes the complete answer to a request that is refused with this status.
     word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
     search: HeadSearch,
     /// Bytes that were read and not yet passed on.
     held: BytesMut,
-    /// How many of them belong to the rest of a whole head.
+    /// Number of bytes at the start of `held` that belong to a complete head and were not yet passed on.
     head: usize,
     /// Number of bytes that were read and discarded after a refusal.
     discarded: usize,
@@ -122,8 +125,8 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads more bytes. Tells whether they may go to the parser unchanged: exactly one request, or
-    /// the end.
+    /// Reads more bytes. Returns true if `buffer` may go to the parser as it is: it has exactly one request, or
+    /// the stream has ended. Otherwise the bytes move to `held`.
     fn poll_more_of_head(
         &mut self,
         context: &mut Context<'_>,
@@ -133,17 +136,17 @@ impl<T: Readable> Gate<T> {
         if ready!(self.poll_some(context, buffer))? == 0 {
             return Poll::Ready(Ok(true));
         }
-        let came = &buffer.filled()[before..];
+        let read = &buffer.filled()[before..];
         if self.held.is_empty() {
-            match HeadSearch::default().end(came) {
-                Some(end) if end <= head::LONGEST && comes_alone(came, end) => {
-                    self.connection.hand_over((came.len() - end) as u64);
+            match HeadSearch::default().end(read) {
+                Some(end) if end <= head::LONGEST && comes_alone(read, end) => {
+                    self.connection.hand_over((read.len() - end) as u64);
                     return Poll::Ready(Ok(true));
                 }
                 _ => self.search = HeadSearch::default(),
             }
         }
-        self.held.extend_from_slice(came);
+        self.held.extend_from_slice(read);
         buffer.set_filled(before);
         Poll::Ready(Ok(false))
     }
@@ -225,7 +228,8 @@ impl<T: Readable> Gate<T> {
     }
 }
 
-/// Tells whether only the body of the head that ends at `end` can follow it in these bytes.
+/// Tells whether the bytes after the head, which ends at `end`, belong to the body that it declares. If not,
+/// they may begin another request.
 fn comes_alone(bytes: &[u8], end: usize) -> bool {
     let (head, rest) = bytes.split_at(end);
     rest.is_empty() || head::declared_length(head).is_some_and(|length| rest.len() as u64 <= length)

@@ -37,8 +37,8 @@ impl Office {
         let clock = Arc::new(FixedClock::at(START));
         let stores = Stores::from(&store);
         let parts = console(stores.clone(), &clock);
-        let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
-        let admin = parts.administration(asked);
+        let password_hasher: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
+        let admin = parts.administration(password_hasher);
         let mut manage = management(&parts, &Arc::default());
         let (limiter, postbox) = (Arc::<MemoryRequestLimiter>::default(), Arc::default());
         let service = parts.login.service(outside(limiter, &postbox, &Arc::default()));
@@ -71,8 +71,8 @@ impl Office {
         code: Option<&str>,
     ) -> Result<SignedIn, SignInError> {
         let typed = Credentials { name, password, browser: None };
-        let asked = self.admin.sign_in.sign_in(typed, Client::default()).await;
-        match (asked, code) {
+        let answer = self.admin.sign_in.sign_in(typed, Client::default()).await;
+        match (answer, code) {
             (Err(SignInError::CodeNeeded(pending)), Some(code)) => {
                 self.enter_code(&pending, code, Client::default()).await
             }
