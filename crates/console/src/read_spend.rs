@@ -25,11 +25,11 @@ pub struct ReadSpend {
 /// Cost of a project's live sends, less refunds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spend {
-    /// This month and the one before it, in Indian time, newest first; per channel the requests it carried
-    /// and their cost. A month without requests is left out.
+    /// This month and the previous one, in Indian time, newest first. Each has the requests that each channel
+    /// carried, and their cost. A month without requests is left out.
     pub months: Vec<(Month, BTreeMap<Channel, ChannelSpend>)>,
-    /// Whole days until nothing is available, at the pace of the last seven days; `None` if these have no
-    /// charge.
+    /// Whole days until the available balance is spent, if spending continues as in the last seven days; `None`
+    /// if nothing was spent in these.
     pub days_left: Option<u64>,
     /// The balance compared with one send and with the project's threshold.
     pub level: BalanceLevel,
@@ -69,10 +69,10 @@ impl ReadSpend {
         project: &Project,
         now: Timestamp,
     ) -> Result<Vec<Figure>, StoreError> {
-        let before = Month::of(now).and_then(|month| Month::of(month.since() - MOMENT));
-        let Some(before) = before else { return Ok(Vec::new()) };
+        let previous = Month::of(now).and_then(|month| Month::of(month.since() - MOMENT));
+        let Some(previous) = previous else { return Ok(Vec::new()) };
         let settled = self.figures.progress().await?.settled;
-        let window = Interval { from: before.since(), until: now };
+        let window = Interval { from: previous.since(), until: now };
         let spans = window.spans(Grain::Day, settled.unwrap_or(now - SETTLED_AFTER));
         self.figures.figures(project.id.in_mode(KeyMode::Live), spans).await
     }
@@ -107,8 +107,8 @@ fn by_month(figures: &[Figure]) -> Vec<(Month, BTreeMap<Channel, ChannelSpend>)>
     months.into_iter().rev().collect()
 }
 
-/// Averages over the last whole days: for a project that began to spend within them, over the days since
-/// then; for one that began today, over today.
+/// Divides the available balance by the average daily spending of the last [`DAYS`] whole days. If the project
+/// began to spend within these days, only the days since then are averaged; if it began today, only today.
 fn days_left(figures: &[Figure], balance: Balance, now: Timestamp) -> Option<u64> {
     let day = Grain::Day.length();
     let today = Grain::Day.begin(now);
@@ -116,8 +116,8 @@ fn days_left(figures: &[Figure], balance: Balance, now: Timestamp) -> Option<u64
         let within = figures.iter().filter(|it| from <= it.began && it.began < until);
         Paise(within.map(|figure| figure.counts.spent.0).sum())
     };
-    let ever = figures.iter().filter(|it| it.counts.spent > Paise::ZERO);
-    let first = Grain::Day.begin(ever.map(|figure| figure.began).min()?);
+    let charged = figures.iter().filter(|it| it.counts.spent > Paise::ZERO);
+    let first = Grain::Day.begin(charged.map(|figure| figure.began).min()?);
     if first == today {
         return balance.days_left(spent(today, now), 1);
     }

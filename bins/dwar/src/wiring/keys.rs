@@ -55,14 +55,13 @@ pub struct Keyset {
     pub vault: Arc<RustCryptoVault>,
     pub codes: Arc<CodeKeys>,
     pub given: GivenKeys,
-    /// A new key that is not written yet, and the file in which to keep it once it is the key of a
-    /// new database.
+    /// A new key, and the file to which it is written when a new database is created with it.
     draft: Option<(PathBuf, Zeroizing<String>)>,
 }
 
 impl Keyset {
-    /// Reads the keys. If the file of the master key is missing, creates it together with a new
-    /// database, unless access is read-only. Also returns the migrations that created the database.
+    /// Reads the keys. If the file of the master key is missing and the access is not read-only, creates the file
+    /// and a new database. Also returns the migrations that created this database.
     pub async fn open(
         source: &KeySource,
         config: &Config,
@@ -79,10 +78,10 @@ impl Keyset {
         if access == Access::Read {
             return Ok((draft, Vec::new()));
         }
-        let made = database.migrate(Arc::new(draft)).await;
-        match (read(source, config)?, made) {
-            // Created by this process, or by another one that was faster.
-            (Some(keys), made) => Ok((keys, made.unwrap_or_default())),
+        let migrated = database.migrate(Arc::new(draft)).await;
+        match (read(source, config)?, migrated) {
+            // The file was created by this process, or by another process at the same time.
+            (Some(keys), migrated) => Ok((keys, migrated.unwrap_or_default())),
             (None, Err(StoreError::Foreign(told))) => Err(WiringError::OtherKeys(told)),
             (None, Err(cause)) => Err(WiringError::KeyNotMade { path: path.clone(), cause }),
             (None, Ok(_)) => Err(WiringError::OtherKeys(lost(path))),
@@ -113,8 +112,8 @@ impl Keyset {
     /// The keys that a database should record.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] if it belongs to other keys, or if there is no key and the database
-    /// is not new.
+    /// [`StoreError::Foreign`] if the database belongs to other keys, or if the key file is missing and the
+    /// database is not new.
     pub fn judge(&self, found: &StoredKeys) -> Result<NewKeys, StoreError> {
         if let (Some((path, _)), false) = (&self.draft, found.is_empty) {
             return Err(StoreError::Foreign(lost(path)));
@@ -145,7 +144,7 @@ impl KeyHolder for Keyset {
 /// missing file belongs to any keys.
 ///
 /// # Errors
-/// A sentence: what does not match, or why it cannot be checked.
+/// An error whose text tells the operator which key does not match, or why the file cannot be checked.
 pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError> {
     let source = KeySource::of(&config.secrets, &Location::of(&config.database)?);
     let location = Location::Sqlite(file.to_path_buf());
@@ -196,7 +195,8 @@ fn unusable(path: &Path, cause: &std::io::Error) -> String {
 }
 
 /// Creates the file with its whole content or not at all, so that nobody reads half a key. Only its
-/// owner may access it, as any temporary file. The file and its name are on disk when this returns.
+/// owner may read and write the file, which is the mode of a temporary file. The file and its name are on
+/// disk when this returns.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

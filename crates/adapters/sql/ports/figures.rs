@@ -18,7 +18,7 @@ use dwar_sql::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// No step waits for the disk, because figures that a loss of power undoes are counted again.
+/// No step waits until its changes are on disk: figures that are lost with the power are counted again.
 #[async_trait]
 impl FiguresStore for Store {
     async fn acquire_lease(
@@ -43,8 +43,8 @@ impl FiguresStore for Store {
         self.scan("activity.sent", move |conn| {
             before_reading(conn)?;
             let (mut after, mut left, mut found) = (after, limit, Vec::new());
-            // A page with fewer rows than requested is the last one, even if some rows of other
-            // pages cannot be decoded.
+            // A page with fewer requests than asked for is the last one. Requests that cannot be decoded
+            // count here too, or one of them would end the loop early.
             while left > 0 {
                 let rows: Vec<SentRow> = diesel::sql_query(SENT)
                     .bind::<Id, _>(after)
@@ -202,7 +202,7 @@ impl FiguresStore for Store {
     }
 }
 
-/// The sum of a column. PostgreSQL would return a decimal number.
+/// The sum of a column as an integer; without the cast PostgreSQL returns a decimal number.
 fn sum(column: &str) -> SqlLiteral<BigInt> {
     sql(&format!("CAST(sum({column}) AS bigint)"))
 }

@@ -1,4 +1,5 @@
-//! The steps of a login: what a send, a provider's answer and a right code change, all or nothing.
+//! The steps of a login: a send, a provider's answer, and a right code. Each step makes all of its changes or
+//! none.
 //!
 //! Each step is a pure function that asks the aggregates of the other domain crates one after another, and a
 //! method of [`LoginStore`] that does the same on stored data. The aggregates do not know each other; only
@@ -46,7 +47,7 @@
 //! assert!(matches!(send.judge(&mut log, hold, now), Ok(Prepared::Ready(_))));
 //! assert_eq!(wallet.balance.held, Paise(25));
 //!
-//! // Now the limit is told, and the wallet is not asked.
+//! // The phone's limit has no room any more: the send is refused, and the wallet is not asked.
 //! let hold = |_| -> Result<_, ()> { unreachable!() };
 //! assert!(matches!(send.judge(&mut log, hold, now), Ok(Prepared::Limited(_))));
 //! ```

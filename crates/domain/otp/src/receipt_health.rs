@@ -10,9 +10,9 @@ const PAST: i64 = 72;
 const FEWEST_RECENT: u32 = 40;
 const FEWEST_PAST: u32 = 100;
 const FEWEST_RECOVERED: u32 = FEWEST_RECENT / 2;
-/// Least rise in the share of failures that counts as failing, ...
+/// A provider is failing if its share of failures rose by at least this, and by at least [`DEVIATIONS`].
 const RISE: f64 = 0.25;
-/// ... and least rise in standard deviations for that number of receipts.
+/// Least rise of a failing provider, in standard deviations for its number of recent receipts.
 const DEVIATIONS: f64 = 5.0;
 
 /// Compares the recent receipts of one provider with its past. A pure rule over at most 75 counts, however
@@ -48,7 +48,7 @@ pub struct HealthChange {
 }
 
 impl ReceiptHealth {
-    /// Counts one receipt; returns each beginning and each recovery once.
+    /// Counts one receipt. Returns a change when the provider begins to fail, and when it has recovered.
     pub fn note(&mut self, failed: bool, now: Timestamp) -> Option<HealthChange> {
         // If the clock was set back, the receipt counts in the newest step.
         let newest = self.counts.back().map_or(i64::MIN, |count| count.step);
@@ -57,9 +57,10 @@ impl ReceiptHealth {
         let (failed, receipts) = self.sum(|count| count.step > step - RECENT);
         match self.failing {
             None => self.begins(failed, receipts, step),
-            Some((usual, over_at)) => {
-                let over = receipts >= FEWEST_RECOVERED && share(failed, receipts) <= over_at;
-                over.then(|| {
+            Some((usual, recovered_at)) => {
+                let recovered =
+                    receipts >= FEWEST_RECOVERED && share(failed, receipts) <= recovered_at;
+                recovered.then(|| {
                     self.failing = None;
                     HealthChange { failing: false, failed, receipts, usual }
                 })
@@ -90,8 +91,8 @@ impl ReceiptHealth {
             return None;
         }
         let usual = share(past_failed, past);
-        let chance = (usual * (1.0 - usual) / f64::from(receipts)).sqrt();
-        let rise = RISE.max(DEVIATIONS * chance);
+        let deviation = (usual * (1.0 - usual) / f64::from(receipts)).sqrt();
+        let rise = RISE.max(DEVIATIONS * deviation);
         if share(failed, receipts) < usual + rise {
             return None;
         }

@@ -66,8 +66,8 @@ impl StatementQuery {
     }
 }
 
-/// Parses a day, and returns its start in India (UTC+05:30, all year) plus `days`; or a minute in
-/// Indian time; or an exact instant.
+/// Parses a day, a minute in Indian time (UTC+05:30, all year), or an exact instant. Of a day, returns the
+/// first moment in India, `days` days later.
 pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();
     if text.is_empty() {
@@ -132,7 +132,7 @@ fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
 }
 
 fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
-    let leads = visit.may(project, Command::ShowRequest);
+    let may_open_request = visit.may(project, Command::ShowRequest);
     let amounts = [words::CHANGE, words::RESERVED, words::AFTER];
     let heads = heads(&[common::TIME, common::KIND, words::FOR], &amounts);
     let rows = html! {
@@ -140,7 +140,7 @@ fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
             td data-label=(common::TIME) { (time(entry.at)) }
             td.outcome { (what(entry, steps)) }
             td.wrap-anywhere data-label=(words::FOR) {
-                @if leads && is_of_a_send(entry.kind) {
+                @if may_open_request && is_of_a_send(entry.kind) {
                     a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
                 } @else { (entry.reference) }
                 @if entry.relayed { " " span.muted { (words::RELAY) } }
@@ -156,7 +156,7 @@ fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
     titled_table(words::STATEMENT, "cards brief statement", &heads, &rows)
 }
 
-/// What moved; for a code, with its steps one by one.
+/// Renders the name of an entry. If the line groups the entries of a send, the name opens the list of them.
 fn what(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Markup {
     let name = match entry.kind {
         EntryKind::Release if !steps.is_empty() => words::NOT_CHARGED,
@@ -174,13 +174,13 @@ fn what(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Markup {
     }
 }
 
-/// The amount of a code's step, without its sign.
+/// The amount that an entry of a send reserves or releases, without the sign.
 const fn size(step: &LedgerEntry) -> Paise {
     Paise(if step.held.0 < 0 { -step.held.0 } else { step.held.0 })
 }
 
-/// The amount that a line leaves reserved: for a code the sum of its steps, which is zero once the
-/// send has ended.
+/// The change of the reserved amount that a line shows. A line that groups the entries of a send shows their
+/// sum, which is zero once the send has ended.
 fn reserved(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Paise {
     match steps {
         [] => entry.held,

@@ -12,7 +12,7 @@ const TURN: Duration = Duration::from_millis(3);
 /// Fewest rows of a turn, whatever they cost. Also the rows of the first turn.
 const FEWEST: u16 = 8;
 
-/// How many rows the next turn of a sweep deletes, and how long it waits before.
+/// How many rows the next turn of a sweep deletes, and when the sweep began. A long sweep makes shorter pauses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweepPace {
     rows: u16,
@@ -43,8 +43,8 @@ impl SweepPace {
 
 impl SqliteStore {
     /// Runs one turn on the writer and then pauses for other writes. Returns the deleted rows and
-    /// the next pace. If the turn changes no look-up, nobody waits for the disk: rows that a loss
-    /// of power restores are deleted again.
+    /// the next pace. If the turn changes no cached look-up, it does not wait until
+    /// the deletion is on disk: if the power fails, the next sweep deletes the rows again.
     pub(crate) async fn turn<F>(
         &self,
         pace: SweepPace,
