@@ -21,8 +21,7 @@ struct Admin {
     token: String,
 }
 
-/// A POST to a listener by its headers, and the status with which it is refused before its body is
-/// read.
+/// A POST request that a listener refuses before it reads the body, and the status of the refusal.
 struct Early<'a> {
     base: &'a str,
     path: &'a str,
@@ -31,7 +30,8 @@ struct Early<'a> {
 }
 
 impl Early<'_> {
-    /// The answer of the server until it closes, if `rest` follows the head.
+    /// Sends the head of the request and then `rest`. Returns everything that the server sends until it closes
+    /// the connection.
     fn exchange(&self, headers: &str, rest: &str) -> String {
         let host = self.base.trim_start_matches("http://");
         let Self { path, headers: own, .. } = self;
@@ -42,8 +42,8 @@ impl Early<'_> {
         wire.read_to_end()
     }
 
-    /// Checks that a client which waits for an answer to `next` either gets one or is told that the
-    /// connection ends.
+    /// Checks that a client which sends a second request (`next`) on the connection gets an answer to it, or a
+    /// `Connection: close` header with the first answer.
     fn is_told_the_truth(&self, headers: &str, body: &str) {
         let host = self.base.trim_start_matches("http://");
         let next = format!("GET /nowhere HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -141,8 +141,8 @@ async fn head_answers_as_get_does_on_both() {
     );
 }
 
-/// Both documents are long: clients that accept it get them compressed, and no client has to load
-/// them twice.
+/// Both documents are long. Clients that accept compression get them compressed, and a client that has the
+/// current version gets 304 instead.
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_come_compressed_and_only_once() {
     let (service, admin) = started(World::new(Database::sqlite()));
@@ -175,8 +175,8 @@ async fn documents_come_compressed_and_only_once() {
         GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
         assert_eq!(unpacked, plain);
 
-        let refuses = ask(Method::GET, &[("Accept-Encoding", "gzip;q=0, *")]).await;
-        assert_eq!(head(&refuses, "etag"), Some(tags[0].clone()));
+        let uncompressed = ask(Method::GET, &[("Accept-Encoding", "gzip;q=0, *")]).await;
+        assert_eq!(head(&uncompressed, "etag"), Some(tags[0].clone()));
         for (coding, tag, length) in
             [("identity", &tags[0], plain.len()), ("gzip", &tags[1], packed.len())]
         {
@@ -201,7 +201,8 @@ async fn documents_come_compressed_and_only_once() {
     }
 }
 
-/// Adds 500 entries to the only one of a ledger, and an older one that cannot be read.
+/// Copies the only entry of a ledger 501 times: 500 readable copies, then an older one whose time cannot be
+/// read. A download of the ledger breaks off there.
 async fn unreadable_after_500(database: &Database) {
     let (ids, time, numbers, no_time) = match database {
         Database::Sqlite(_) => (

@@ -2,8 +2,8 @@ use dwar_kernel::Entropy;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are drawn ahead for ids. One system call per id would cost a request more than the
-/// rest of the id.
+/// Number of bytes that are drawn ahead for ids. A system call for each id would take more time than
+/// everything else that makes the id.
 const AHEAD: usize = 1_024;
 
 /// The operating system's cryptographically secure generator.

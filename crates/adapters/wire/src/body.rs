@@ -20,10 +20,11 @@ pub fn declares_form(headers: &HeaderMap) -> bool {
     })
 }
 
-fn declares(headers: &HeaderMap, is_meant: impl FnMut(&HeaderValue) -> bool) -> bool {
-    let plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
-    headers.get_all(header::CONTENT_TYPE).all(is_meant)
-        && headers.get_all(header::CONTENT_ENCODING).all(plain)
+fn declares(headers: &HeaderMap, accepts: impl FnMut(&HeaderValue) -> bool) -> bool {
+    let is_uncompressed =
+        |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    headers.get_all(header::CONTENT_TYPE).all(accepts)
+        && headers.get_all(header::CONTENT_ENCODING).all(is_uncompressed)
 }
 
 /// Accepts `application/json` and `application/…+json`.
@@ -37,9 +38,9 @@ fn is_json(value: &HeaderValue) -> bool {
     })
 }
 
-/// Tells whether the media type is accepted. A charset, if given, must be UTF-8 (RFC 8259 section
+/// Tells whether `accepts` says yes to the media type in small letters. A charset, if given, must be UTF-8 (RFC 8259 section
 /// 8.1). Other parameters are ignored.
-fn is_in_utf8(value: &HeaderValue, is_meant: impl Fn(&str) -> bool) -> bool {
+fn is_in_utf8(value: &HeaderValue, accepts: impl Fn(&str) -> bool) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let text = text.to_ascii_lowercase();
     let mut parts = text.split(';').map(str::trim);
@@ -47,7 +48,7 @@ fn is_in_utf8(value: &HeaderValue, is_meant: impl Fn(&str) -> bool) -> bool {
         Some(charset) => charset.trim_matches('"') == "utf-8",
         None => true,
     };
-    is_meant(parts.next().unwrap_or_default()) && parts.all(charset)
+    accepts(parts.next().unwrap_or_default()) && parts.all(charset)
 }
 
 #[cfg(test)]

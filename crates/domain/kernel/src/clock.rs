@@ -4,8 +4,8 @@ use std::time::Duration;
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
 /// The most that the clocks of serving instances can differ: an instance whose clock differs more from the
-/// clock of the database does not serve. So a stored time that is later than now by more than this was
-/// written by a clock that was set back since.
+/// clock of the database does not serve. If a stored time is later than now by more than this
+/// difference, the clock that wrote the time has been set back since.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
 
 /// Parses an RFC 3339 instant. RFC 3339 years have four digits, so every store can keep the result.

@@ -34,7 +34,8 @@ impl About {
 }
 
 impl Subject {
-    /// The id, or its counterpart in the project of a case.
+    /// The id of the subject, or, in the case [`Case::Elsewhere`], the id of the same subject in the other
+    /// project.
     pub fn id_in(&self, case: Case) -> &str {
         if case == Case::Elsewhere { &self.other } else { &self.id }
     }
@@ -107,7 +108,8 @@ impl Stage {
         Subject::default()
     }
 
-    /// Earlier keys may have been replaced, and prices raised.
+    /// Makes a live send that is charged. Resets the prices and replaces the live key first, because earlier
+    /// cases may have changed both.
     async fn charge(&self) -> Subject {
         self.prices(&self.ours.id).await;
         let replaces = json!({ "replaces": self.live_key().await });

@@ -79,7 +79,7 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     let fenced = PostgresStore::connect(Settings { url, ..writable }).unwrap();
     assert_unavailable(fenced.find_key_and_session(key.digest, Some(session.id)).await);
     assert_unavailable(fenced.caller(key.digest).await);
-    // Not even that the key does not exist.
+    // The server's answer that a key does not exist is not used either.
     assert_unavailable(fenced.caller(make.digest()).await);
     assert_unavailable(dwar_operator::OperatorStore::session(&fenced, make.digest()).await);
     assert_unavailable(dwar_operator::AdminTokenStore::token(&fenced, make.digest()).await);
@@ -90,8 +90,8 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     store.prove_writable().await.unwrap();
 }
 
-/// Every look-up that is asked after the end of a session was answered sees that end, however many
-/// look-ups are running.
+/// A look-up that begins after the call that ended a session has returned finds the session ended, however
+/// many look-ups are running.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn no_question_is_told_what_was_true_before_it() {

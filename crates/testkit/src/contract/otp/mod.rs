@@ -21,7 +21,7 @@ async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
     stores.otps.find(otp.project_mode, otp.id).await.unwrap()
 }
 
-/// The wrong guesses of a phone; reading them forgets them.
+/// The wrong guesses of a phone. The call that returns them also deletes them.
 async fn counted(stores: &Stores, line: &Line) -> GuessBudget {
     let counted = stores.otps.forget_guesses(line.project_mode, line.index).await;
     counted.unwrap().unwrap_or_default()

@@ -1,3 +1,8 @@
+//! The commands on hooks, as requests at each door.
+//!
+//! `it.pick(right, wrong, beyond)` is the value for the case that is tested. `None` means that the door cannot
+//! express the case.
+
 use super::{Door, Entry, INVALID, NOT_THERE, READ, Row, UNKNOWN};
 use crate::doors::asking::{Given, api, cli, form, get, page, post};
 use crate::doors::stage::About;
