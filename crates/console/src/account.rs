@@ -39,7 +39,7 @@ pub enum AccountError {
     WrongPassword,
     #[error("too many failed attempts: try again later")]
     Locked { until: Timestamp },
-    /// The code is not one of this secret at this time.
+    /// The code is not a code that the secret gives at this time.
     #[error("the code does not match the one in your app")]
     WrongCode,
     /// The password hasher is full at this moment.
@@ -63,7 +63,7 @@ pub enum AccountError {
     Store(#[from] StoreError),
 }
 
-/// For the password that each change asks for again.
+/// Each change asks for the password again; a failed check of this password is a [`SignInError`].
 impl From<SignInError> for AccountError {
     fn from(cause: SignInError) -> Self {
         match cause {
@@ -76,24 +76,24 @@ impl From<SignInError> for AccountError {
 }
 
 impl ManageAccount {
-    /// Replaces the caller's password; `current` is the present one, if there is any. Returns the new token
-    /// for the browser.
+    /// Replaces the caller's password; `current` is the password until now, if the caller has one. Returns the
+    /// new token for the browser.
     #[instrument(name = "account.change_password", target = TRACE, level = "error", skip_all)]
     pub async fn change_password(
         &self,
         by: &Requester,
-        present: &SignedInOperator,
+        caller: &SignedInOperator,
         current: &str,
         new: &str,
     ) -> Result<Option<BrowserToken>, AccountError> {
-        let password = Password::chosen(new, present.operator.name.as_str())?;
-        self.sign_in.prove_again(present, current).await?;
-        let origin = Origin::Browser(present.session.digest);
+        let password = Password::chosen(new, caller.operator.name.as_str())?;
+        self.sign_in.prove_again(caller, current).await?;
+        let origin = Origin::Browser(caller.session.digest);
         let hash =
             self.sign_in.hasher.hash(password, origin).await?.done().ok_or(AccountError::Busy)?;
         let change = OperatorChange::Password(hash);
-        self.change(by, present, Action::PasswordChanged, change.clone()).await?;
-        let mut operator = present.operator.clone();
+        self.change(by, caller, Action::PasswordChanged, change.clone()).await?;
+        let mut operator = caller.operator.clone();
         operator.apply(change);
         Ok(self.sign_in.known_browser(&operator, self.sign_in.tools.now()))
     }
@@ -114,19 +114,19 @@ impl ManageAccount {
     pub async fn add_totp(
         &self,
         by: &Requester,
-        present: &SignedInOperator,
+        caller: &SignedInOperator,
         current: &str,
         (secret, code): (&str, &str),
     ) -> Result<(), AccountError> {
         let secret: TotpSecret = secret.parse().map_err(|_| AccountError::WrongCode)?;
         let code: TotpCode = code.parse().map_err(|_| AccountError::WrongCode)?;
-        self.sign_in.prove_again(present, current).await?;
+        self.sign_in.prove_again(caller, current).await?;
         let step = secret.step_of(code, self.sign_in.tools.now()).ok_or(AccountError::WrongCode)?;
-        let (context, plain) = (present.operator.id.uuid(), secret.bytes());
+        let (context, plain) = (caller.operator.id.uuid(), secret.bytes());
         let sealed =
             self.sign_in.tools.vault.seal(Purpose::OperatorTotp, context.as_bytes(), plain);
         let totp = Some(Totp { secret: sealed, last_step: step });
-        self.change(by, present, Action::TotpAdded, OperatorChange::Totp(totp)).await
+        self.change(by, caller, Action::TotpAdded, OperatorChange::Totp(totp)).await
     }
 
     /// Removes the caller's second factor, after the password was entered again.
@@ -134,23 +134,23 @@ impl ManageAccount {
     pub async fn remove_totp(
         &self,
         by: &Requester,
-        present: &SignedInOperator,
+        caller: &SignedInOperator,
         current: &str,
     ) -> Result<(), AccountError> {
-        self.sign_in.prove_again(present, current).await?;
-        self.change(by, present, Action::TotpRemoved, OperatorChange::Totp(None)).await
+        self.sign_in.prove_again(caller, current).await?;
+        self.change(by, caller, Action::TotpRemoved, OperatorChange::Totp(None)).await
     }
 
     async fn change(
         &self,
         by: &Requester,
-        present: &SignedInOperator,
+        caller: &SignedInOperator,
         action: Action,
         change: OperatorChange,
     ) -> Result<(), AccountError> {
-        let operator = &present.operator;
+        let operator = &caller.operator;
         self.sign_in.audit.record(by, AuditedChange::new(action, &operator.name)).await?;
-        let keep = Some(present.session.digest);
+        let keep = Some(caller.session.digest);
         let changed = self.sign_in.operators.change(operator.id, change, keep).await?;
         if changed { Ok(()) } else { Err(AccountError::NoSuchOperator) }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Longest time until every interface shows an alert, or shows it no more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The doors of a service.
+/// The four interfaces on which a service shows its open alerts, and how a test reads each of them.
 pub struct Doors<'a> {
     pub service: &'a Service,
     program: Program,
@@ -15,7 +15,7 @@ pub struct Doors<'a> {
     metrics: String,
 }
 
-/// A world whose service has every door.
+/// Adds the settings with which a service has all four interfaces: a dashboard and metrics are opened.
 pub fn with_doors(world: World) -> World {
     world
         .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0")
@@ -37,25 +37,26 @@ impl<'a> Doors<'a> {
         self.say([Some(wanted); 4]).await
     }
 
-    /// Waits until the admin API, `doctor`, a page and the metrics show exactly these kinds, each its own list; `None` for
-    /// one that answers 503. Returns the alerts of the admin API.
+    /// Waits until the admin API, `doctor`, a page and the metrics show exactly the wanted kinds of alerts.
+    /// `wanted` has one list for each of the four, in this order; `None` means that the interface has to
+    /// answer 503. Returns the alerts of the admin API.
     pub async fn say(&self, wanted: [Option<&[&str]>; 4]) -> Vec<Value> {
         let wanted = wanted.map(|kinds| Some(sorted(kinds?.iter().map(|it| (*it).to_owned()))));
         let until = Instant::now() + PATIENCE;
         loop {
             let listed = self.listed().await;
-            let told = [
+            let shown = [
                 listed.as_ref().map(of_items),
                 Some(self.of_doctor(listed.as_ref())),
                 self.of_page("/account").await,
                 Some(self.of_metrics().await),
             ];
-            if told == wanted {
+            if shown == wanted {
                 return listed.map(|it| it.as_array().unwrap().clone()).unwrap_or_default();
             }
             assert!(
                 Instant::now() < until,
-                "admin API, doctor, page and metric have to name {wanted:?}, and name {told:?}"
+                "admin API, doctor, page and metric have to name {wanted:?}, and name {shown:?}"
             );
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
@@ -66,11 +67,12 @@ impl<'a> Doors<'a> {
         (answer.status != 503).then(|| answer.ok()["items"].clone())
     }
 
-    /// The kinds of alerts in doctor; checks that its texts match those of the admin API.
+    /// The kinds of alerts that `doctor` shows. If its texts differ from those of the admin API, returns the
+    /// whole alerts instead, which equal no list of kinds.
     fn of_doctor(&self, listed: Option<&Value>) -> Vec<String> {
         let output = self.service.world.run(&["doctor", "--json"]);
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let (alerts, kinds) = (&told["alerts"], of_items(&told["alerts"]));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (alerts, kinds) = (&report["alerts"], of_items(&report["alerts"]));
         match listed.filter(|it| of_items(it) == kinds && *it != alerts) {
             Some(_) => vec![alerts.to_string()],
             None => kinds,
@@ -84,7 +86,7 @@ impl<'a> Doors<'a> {
         (page.status != 503).then(|| sorted(kinds))
     }
 
-    /// How many there are of each kind, of all kinds.
+    /// The number of open alerts of each kind, as the metrics show it.
     pub async fn counts(&self) -> Vec<(String, usize)> {
         let text = reqwest::get(&self.metrics).await.unwrap().text().await.unwrap();
         let lines = text.lines().filter(|line| line.starts_with("dwar_alerts{"));

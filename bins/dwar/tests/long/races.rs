@@ -32,7 +32,8 @@ fn world(database: Database) -> World {
         .with("DWAR__SECRETS__MASTER_KEY", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=")
         .with("DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE", "100000")
         .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "100000")
-        // A race on a busy machine may take longer than two tabs do.
+        // The leeway is meant for two browser tabs that refresh at once. A race on a busy machine takes
+        // longer.
         .with("DWAR__SESSION__LEEWAY_SECONDS", "60")
         // Both channels cost the same, so that a hold is spent completely.
         .with("DWAR__PRICES__SMS_PAISE", "20")
@@ -83,7 +84,7 @@ fn expect(answers: &[Answer], expected: &[(&str, usize)]) {
 }
 
 fn keys(project: &Project) -> [(&str, usize, usize); 2] {
-    // The key, its wrong codes per code, its sends per phone.
+    // The key, how many wrong guesses it allows per code, and how many sends per phone.
     [(&project.live, 5, 3), (&project.test, 20, 20)]
 }
 
@@ -152,8 +153,8 @@ async fn count_one_by_one(herd: Herd) {
     }
 }
 
-/// In whichever order they are judged: at most one login, at most the allowed wrong codes, and not
-/// both a login and a lock.
+/// The codes are judged in any order. There is at most one login, there are no more wrong guesses than
+/// allowed, and there is no lock if there is a login.
 async fn right_and_wrong_codes_race(database: Database) {
     let herd = Herd::one(database);
     let project = herd.world().project("100");
@@ -168,13 +169,13 @@ async fn right_and_wrong_codes_race(database: Database) {
         };
         let answers = herd.race(CROWD, guess).await;
         let count = |outcome| tally(&answers).get(outcome).copied().unwrap_or_default();
-        let (opened, judged) = (count("200"), count("INVALID_OTP"));
+        let (opened, wrong_codes) = (count("200"), count("INVALID_OTP"));
         let (locked, late) = (count("VERIFY_RATE_LIMITED"), count("OTP_NOT_FOUND"));
-        assert_eq!(opened + judged + locked + late, CROWD, "{:?}", tally(&answers));
+        assert_eq!(opened + wrong_codes + locked + late, CROWD, "{:?}", tally(&answers));
         if opened == 1 {
-            assert!(judged < guesses && locked == 0, "{:?}", tally(&answers));
+            assert!(wrong_codes < guesses && locked == 0, "{:?}", tally(&answers));
         } else {
-            assert_eq!((opened, judged, late), (0, guesses, 0));
+            assert_eq!((opened, wrong_codes, late), (0, guesses, 0));
         }
     }
 }
@@ -190,8 +191,8 @@ async fn a_refresh_token_is_exchanged_once_by_two_processes(database: Database) 
 async fn exchange_once(herd: Herd) {
     let key = herd.world().project("0").test;
     let mut pair = herd.first().log_in(&key, &herd.world().phone()).await;
-    // Whether an exchange can be seen half done shows between the first few requests. Many small
-    // crowds have many of those.
+    // If a request can see an exchange that is half done, it is one of the first few of a crowd. So there are
+    // many small crowds as well.
     for crowd in [&[CROWD; ROUNDS][..], &[6; 30]].concat() {
         let body = json!({ "refresh_token": pair["refresh_token"] });
         let refresh = |service: &Service, _| service.call(&key, "/v1/session/refresh", &body);
@@ -325,7 +326,8 @@ async fn nothing_of_a_deleted_identity_survives(database: Database) {
                     dead(service, key, pair).await;
                 }
             } else {
-                // Judged before the deletion, recognised after it: a new identity.
+                // The code was accepted, and the old identity was deleted before the login was complete: the
+                // login made a new identity.
                 alive(herd.first(), key, pair).await;
             }
         }
@@ -342,7 +344,7 @@ async fn nothing_of_a_session_survives_its_logout(database: Database) {
         let old = herd.first().log_in(&key, &herd.world().phone()).await;
         let answers = herd
             .race(2, |service, n| {
-                // Each comes first, and reaches each process, equally often.
+                // Logout and refresh take turns in being the first call and in calling the first process.
                 if (n + round) % 2 == 0 {
                     let body = json!({ "access_token": old["access_token"] });
                     service.call(&key, "/v1/session/logout", &body)

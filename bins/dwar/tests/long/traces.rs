@@ -88,8 +88,8 @@ async fn a_request_is_a_trace_from_its_head_to_the_database(database: Database) 
         .await
         .refused(403, "IDENTITY_LOOKUP_DISABLED");
     let lines = lines_of(&service, "answered");
-    let told = lines_of(&service, "provider answered");
-    // Waiting spans are sent before the end.
+    let provider_lines = lines_of(&service, "provider answered");
+    // A service that stops sends the spans that still wait.
     stop(&mut service);
 
     let spans = collector.spans();
@@ -146,11 +146,11 @@ async fn a_request_is_a_trace_from_its_head_to_the_database(database: Database) 
     // Log lines contain the id of their trace.
     let line = lines.iter().find(|line| line["route"] == "/v1/otp/send").unwrap();
     assert_eq!(line["trace_id"], hex(&send.trace_id));
-    assert_eq!(told[0]["trace_id"], hex(&send.trace_id));
-    assert_eq!(told[0]["span"]["name"], "request");
-    assert_eq!(told[0]["span"]["request_id"], line["request_id"]);
+    assert_eq!(provider_lines[0]["trace_id"], hex(&send.trace_id));
+    assert_eq!(provider_lines[0]["span"]["name"], "request");
+    assert_eq!(provider_lines[0]["span"]["request_id"], line["request_id"]);
 
-    // The sender's identity, and nothing else that identifies it.
+    // Each call names the service and its instance. It contains no phone, code, key, token or identity.
     for call in collector.calls() {
         assert!(call.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", call.head);
         assert!(call.head.contains("\r\napi-key: of-the-collector\r\n"), "{}", call.head);
@@ -220,7 +220,7 @@ async fn a_caller_with_a_key_says_which_trace_it_is_part_of(database: Database) 
     }
 }
 
-/// With every header that callers may send about traces.
+/// Adds every header by which a caller may claim to be part of a trace.
 fn claiming(call: RequestBuilder) -> RequestBuilder {
     call.header("traceparent", format!("00-{TRACE}-{SPAN}-01"))
         .header("tracestate", "vendor=of-the-caller")
@@ -242,7 +242,7 @@ async fn nobody_else_says_so_and_no_provider_hears_of_it(database: Database) {
     for word in [TRACE, SPAN, "traceparent", "tracestate", "baggage", "of-the-caller"] {
         assert!(!taken.head.contains(word), "{}", taken.head);
     }
-    // They send a token, and no API key.
+    // Providers and admin programs send no API key, so Dwar ignores the trace that they name.
     let report = delivered(&service.client, &service.base, &taken);
     assert!(claiming(report).send().await.unwrap().status().is_success());
     let owner = Program::owner(&service);
@@ -338,7 +338,7 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
     *collector.manner.lock().unwrap() = Manner::Hangs;
     let mut service = Service::start_in(world(database, &collector.url, "1"));
     let mut slowest = Duration::ZERO;
-    // More spans than can wait.
+    // More requests than the queue has room for spans.
     for _ in 0..6_000 {
         let began = Instant::now();
         service.get("", "/healthz").await;
@@ -346,10 +346,10 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
     }
     assert!(slowest < Duration::from_secs(1), "{slowest:?}");
     assert!(!collector.calls().is_empty(), "it has something to hang with");
-    let told = stop(&mut service);
-    assert!(told < Duration::from_secs(4), "{told:?}");
+    let took = stop(&mut service);
+    assert!(took < Duration::from_secs(4), "{took:?}");
 
-    // It answers again, and then is down.
+    // The collector refuses, accepts again, and at last is down.
     *collector.manner.lock().unwrap() = Manner::Refuses;
     let world = service.kill();
     let mut service = Service::start_in(world);

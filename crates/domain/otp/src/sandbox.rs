@@ -124,8 +124,8 @@ pub trait SandboxInbox: Send + Sync {
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError>;
 
-    /// The newest `limit` messages of a project to all phones, newest first, also within one
-    /// instant. The cost depends only on `limit`, not on the number of other records.
+    /// The newest `limit` messages of a project to all phones, newest first. Messages of the same millisecond
+    /// have this order too. The cost depends only on `limit`, not on the number of other records.
     async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError>;
 }
 

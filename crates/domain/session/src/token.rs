@@ -21,8 +21,8 @@ pub struct RefreshTokenId {
     pub generation: u32,
 }
 
-/// A refresh token: `svc_rt_`, then in hexadecimal session, generation, 256 random bits and a MAC over them
-/// and its project and mode. Opaque to callers.
+/// A refresh token: `svc_rt_`, then four parts in hexadecimal: session, generation, 256 random bits, and a MAC.
+/// The MAC covers the other three parts, the project and the mode. Opaque to callers.
 ///
 /// The MAC tells a token that was used long ago from one that was never issued, without a record of either;
 /// it grants no right. Only the digest of the current token is stored, and only that token works.
@@ -41,7 +41,8 @@ impl RefreshToken {
         Self::of(id, &random, vault)
     }
 
-    /// The session that a token names, unverified; only to know where to look.
+    /// Reads which session a token names, without a check. The result proves nothing: it only tells which session
+    /// to look up.
     pub fn session_of(text: &str) -> Option<SessionId> {
         let session = text.strip_prefix(PREFIX)?.get(..32)?;
         Some(Uuid::from_u128(u128::from_str_radix(session, 16).ok()?).into())
@@ -86,7 +87,7 @@ impl RefreshToken {
         &self.text
     }
 
-    /// Stored form of the token, by which the current one is recognised.
+    /// Stored form of the token. A presented token is the current one if its digest is stored.
     pub fn digest(&self, vault: &dyn Vault) -> Digest {
         vault.digest(Purpose::RefreshToken, &[self.text.as_bytes()])
     }
@@ -113,7 +114,7 @@ impl AccessToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresentedToken {
     pub token: AccessToken,
-    /// The session that the token names, possibly unverified; only to know where to look.
+    /// The session that the token names, for the look-up. It proves nothing before the signature is checked.
     pub session: Option<SessionId>,
     /// What is known of the signature so far.
     pub signature: Signature,

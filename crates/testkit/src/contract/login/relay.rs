@@ -12,7 +12,7 @@ use dwar_otp::{
 use dwar_wallet::{EntryKind, Paise, Settlement};
 use std::sync::Arc;
 
-/// Number of concurrent sends to one phone; more never get a place in practice.
+/// Number of concurrent sends to one phone. In practice no limit admits more.
 const SENDS: usize = 20;
 
 impl Scene {
@@ -63,8 +63,8 @@ pub async fn a_relayed_code_takes_the_place_of_none(stores: &Stores) {
     assert!(matches!(right, GuessVerdict::Accepted(_)), "{right:?}");
 }
 
-/// A relayed code cannot be guessed, not even by its id or by many concurrent guesses; beside a login code it
-/// is a wrong code.
+/// A relayed code cannot be guessed, not even by its id or by many concurrent guesses. If the phone has a login
+/// code too, a guess with the relayed code counts as a wrong guess.
 pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -94,8 +94,9 @@ pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
     assert_eq!((on_record.request(relayed.id), &on_record.identity), (&relayed, &None));
 }
 
-/// A relayed code is delivered like any code: it falls back, and once no channel is left, or one has
-/// delivered it, the money ends and the code can no longer be read. Its state stays on record.
+/// A relayed code is delivered like any code: if one channel fails, the next is tried. Once a channel has
+/// delivered the code, or none is left, the hold is settled and the code can no longer be read. Its state
+/// stays on record.
 pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -123,7 +124,7 @@ pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
     use EntryKind::{Capture, Hold, Refund, Release};
     let scene = Scene::open(stores).await;
     scene.credit(1_000).await;
-    let mut told = Vec::new();
+    let mut expected = Vec::new();
     for relayed in [true, false] {
         for (report, kinds) in [
             (Some(Report::Delivered), &[Hold, Capture, Release, Refund][..]),
@@ -147,7 +148,7 @@ pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
                 None => assert!(scene.settle(otp.id, Settlement::Capture(Paise(1))).await),
             }
             scene.refund(otp.id).await;
-            told.extend(kinds.iter().map(|kind| (otp.id.into(), *kind, relayed)));
+            expected.extend(kinds.iter().map(|kind| (otp.id.into(), *kind, relayed)));
         }
     }
     let ledger = checked_ledger(stores, scene.project).await;
@@ -155,8 +156,8 @@ pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
     let mut found: Vec<_> =
         entries.map(|entry| (entry.reference.clone(), entry.kind, entry.relayed)).collect();
     found.sort();
-    told.sort();
-    assert_eq!(found, told);
+    expected.sort();
+    assert_eq!(found, expected);
     assert!(!ledger.last().unwrap().relayed, "a credit is for no request");
 }
 
