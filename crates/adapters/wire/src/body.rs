@@ -38,8 +38,8 @@ fn is_json(value: &HeaderValue) -> bool {
     })
 }
 
-/// Tells whether `accepts` says yes to the media type in small letters. A charset, if given, must be UTF-8 (RFC 8259 section
-/// 8.1). Other parameters are ignored.
+/// Tells whether `accepts` returns true for the media type in lower case. A charset, if given, must
+/// be UTF-8 (RFC 8259 section 8.1). Other parameters are ignored.
 fn is_in_utf8(value: &HeaderValue, accepts: impl Fn(&str) -> bool) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let text = text.to_ascii_lowercase();

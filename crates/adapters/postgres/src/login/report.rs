@@ -79,8 +79,8 @@ const REPORT: &str = concat!(
 );
 
 /// Settles the holds of requests that ended, like [`dwar_wallet::Wallet::settle`], and changes the wallet
-/// once for all of them. A hold is settled by the step that deletes the row of the hold. A request without a hold moves no money. Holds
-/// are locked in the order of their sends.
+/// once for all of them. A hold is settled by the step that deletes the row of the hold. A
+/// request without a hold moves no money. Holds are locked in the order of their sends.
 ///
 /// Every other step of the project waits for the wallet. So attempts and events, which do not need
 /// the wallet, are written before its lock: only the entries and a low-balance event are written
