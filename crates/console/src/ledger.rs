@@ -112,8 +112,8 @@ impl ManageLedger {
         Ok(self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now)))
     }
 
-    /// Begins a proof that [`ManageLedger::keep_proving`] of this process will make, without waiting for it.
-    /// Of any number of concurrent calls one begins it, and the others get the running one.
+    /// Begins a proof that [`ManageLedger::keep_proving`] of this process will make, without waiting for it. One of any
+    /// number of concurrent calls begins it, and the others get the running one.
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if too many proofs wait.

@@ -20,7 +20,7 @@ pub fn plain(given: &str) -> Result<&str, &'static str> {
     if text.contains(is_hidden) { Err(HIDDEN) } else { Ok(text) }
 }
 
-/// As [`plain`], for the environment and files of variables. Quotes around the whole value are
+/// Like [`plain`], for the environment and files of variables. Quotes around the whole value are
 /// refused, because their author expected a shell to remove them.
 ///
 /// # Errors

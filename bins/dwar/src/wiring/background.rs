@@ -221,7 +221,7 @@ impl Restarts {
         self.fallen().into_iter().map(|(health, _)| health).collect()
     }
 
-    /// As [`Self::list`], with the time since each loop last ended.
+    /// Like [`Self::list`], with the time since each loop last ended.
     pub fn fallen(&self) -> Vec<(LoopHealth, Duration)> {
         let loops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loops.values().map(|(health, ended)| (health.clone(), ended.elapsed())).collect()

@@ -32,7 +32,7 @@ impl Database {
         Self::postgres_with(None).await
     }
 
-    /// As [`Database::postgres`], with its tables in this folder of the server's machine.
+    /// Like [`Database::postgres`], with its tables in this folder of the server's machine.
     pub async fn postgres_in(folder: &Path) -> Self {
         Self::postgres_with(Some(folder)).await
     }

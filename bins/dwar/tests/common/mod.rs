@@ -239,7 +239,7 @@ impl Service {
         self.last_words().0
     }
 
-    /// As [`Service::kill`], with everything that was ever written to standard output.
+    /// Like [`Service::kill`], with everything that was ever written to standard output.
     pub fn last_words(mut self) -> (World, Vec<String>) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

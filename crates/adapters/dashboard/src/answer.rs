@@ -20,7 +20,7 @@ pub(crate) fn go(to: &str) -> HttpResponse {
     go_with(to, [])
 }
 
-/// As [`go`], and sets cookies.
+/// Like [`go`], and sets cookies.
 pub(crate) fn go_with(
     to: &str,
     cookies: impl IntoIterator<Item = Cookie<'static>>,

@@ -13,7 +13,7 @@ pub(crate) fn rupees(amount: Paise) -> String {
     amount.to_string().replace('-', "−")
 }
 
-/// As [`rupees`], always with its sign.
+/// Like [`rupees`], always with its sign.
 pub(crate) fn signed_rupees(amount: Paise) -> String {
     let sign = if amount.0 > 0 { "+" } else { "" };
     format!("{sign}{}", rupees(amount))
@@ -83,12 +83,12 @@ pub(crate) fn time(at: Timestamp) -> Markup {
     element(at, "%-d %b %Y, %-I:%M %P IST")
 }
 
-/// As [`time`], to the second.
+/// Like [`time`], to the second.
 pub(crate) fn moment(at: Timestamp) -> Markup {
     element(at, MOMENT)
 }
 
-/// As [`moment`], with only the time of day, where the day is known.
+/// Like [`moment`], with only the time of day, where the day is known.
 pub(crate) fn clock(at: Timestamp) -> Markup {
     element(at, "%-I:%M:%S %P IST")
 }

@@ -70,7 +70,7 @@ impl<'a> Frame<'a> {
         self.answer(StatusCode::OK, content)
     }
 
-    /// As [`Frame::show`], with this status.
+    /// Like [`Frame::show`], with this status.
     pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
         let page = html! {
             a.skip href="#content" { (nav::SKIP.of(self.language)) }
@@ -360,7 +360,7 @@ pub(crate) fn post_button(visit: &Visit, action: &str, class: &str, label: &str)
     post_button_of(visit, action, (class, label, None), None)
 }
 
-/// As [`post_button`], for one of several things: with its name for screen readers, and a hidden
+/// Like [`post_button`], for one of several things: with its name for screen readers, and a hidden
 /// field.
 pub(crate) fn post_button_of(
     visit: &Visit,

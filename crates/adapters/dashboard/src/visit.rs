@@ -97,7 +97,7 @@ impl Visit {
         Ok(self.console.manage.control.project(&self.by, command, id).await?)
     }
 
-    /// As [`Visit::project`], with the id of an object in it.
+    /// Like [`Visit::project`], with the id of an object in it.
     pub(crate) async fn in_project<T: FromStr>(
         &self,
         (project, id): &(String, String),

@@ -44,7 +44,7 @@ impl ApiCall {
         Ok(caller)
     }
 
-    /// As [`ApiCall::counted_caller`], for calls that report a limit of their own: the window of
+    /// Like [`ApiCall::counted_caller`], for calls that report a limit of their own: the window of
     /// the key is then only a ceiling, which only a refusal mentions.
     pub(crate) async fn capped_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
         Ok(self.admitted(scope).await?.0)
@@ -62,13 +62,13 @@ impl ApiCall {
         self.access_of(&claim, token, scope).await
     }
 
-    /// As [`ApiCall::access`], with the bearer token of the request, in the window of validate.
+    /// Like [`ApiCall::access`], with the bearer token of the request, in the window of validate.
     pub(crate) async fn bearer_access(&self) -> Result<(KeyAndSession, PresentedToken), ApiError> {
         self.access_of(&self.claim()?, self.bearer_token(), RequestScope::Validate).await
     }
 
-    /// As [`ApiCall::access`], with a token to introspect (RFC 7662 section 2.1), in the window of
-    /// validate.
+    /// Like [`ApiCall::access`], with a token to introspect (RFC 7662 section 2.1), in the window
+    /// of validate.
     pub(crate) async fn introspected_access(
         &self,
     ) -> Result<(KeyAndSession, PresentedToken), ApiError> {
@@ -93,8 +93,8 @@ impl ApiCall {
         Ok((found, token?))
     }
 
-    /// As [`ApiCall::access`], with a refresh token and the idempotency key of the exchange, in the
-    /// general window.
+    /// Like [`ApiCall::access`], with a refresh token and the idempotency key of the exchange, in
+    /// the general window.
     pub(crate) async fn renewal(
         &self,
     ) -> Result<(KeyAndSession, Token, Option<IdempotencyKey>), ApiError> {

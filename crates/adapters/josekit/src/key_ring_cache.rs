@@ -72,7 +72,7 @@ impl KeyRingCache {
     /// `None` if another missing key caused a read within the last second.
     ///
     /// # Errors
-    /// As [`KeyRingCache::ring`].
+    /// Like [`KeyRingCache::ring`].
     pub(crate) async fn after_miss(
         &self,
         now: Timestamp,

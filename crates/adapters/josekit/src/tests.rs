@@ -43,7 +43,7 @@ pub(crate) fn claims() -> Claims {
     }
 }
 
-/// As [`claims`], in live mode, where a project may have an issuer of its own.
+/// Like [`claims`], in live mode, where a project may have an issuer of its own.
 pub(crate) fn live_claims() -> Claims {
     let claims = claims();
     Claims { project_mode: ProjectMode { mode: KeyMode::Live, ..claims.project_mode }, ..claims }

@@ -4,7 +4,8 @@ use dwar_kernel::{OtpId, StoreError, Timestamp};
 use dwar_ratelimit::{SendKey, SendLimiter, SendLog, SendSlot};
 
 impl State {
-    /// The log by which a send is judged: the other sends of its phone, and the wrong guesses.
+    /// The log that decides whether a send is admitted: the other sends of its phone, and the wrong
+    /// guesses.
     pub(crate) fn send_log(&self, key: &SendKey, send: Option<OtpId>) -> SendLog {
         let others = |(taken, other, _): &&_| taken == key && Some(*other) != send;
         let taken = self.places.iter().filter(others);

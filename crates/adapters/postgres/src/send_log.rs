@@ -32,7 +32,7 @@ impl LogSnapshot {
 /// The guess budget of a phone, and one of its sends.
 type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
 
-/// Reads the log by which a send is judged, in one statement.
+/// Reads, in one statement, the log that decides whether a send is admitted.
 pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
     let (mode, phone) = (key.project_mode.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id

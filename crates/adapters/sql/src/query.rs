@@ -82,7 +82,7 @@ macro_rules! read_all {
     };
 }
 
-/// As `read_all!`, for rows of many projects: skips and logs a row that cannot be decoded.
+/// Like `read_all!`, for rows of many projects: skips and logs a row that cannot be decoded.
 #[macro_export]
 macro_rules! read_each {
     ($row:ident of $query:expr, $conn:expr) => {
@@ -90,7 +90,7 @@ macro_rules! read_each {
     };
 }
 
-/// As `read_each!`, for rows that were loaded already.
+/// Like `read_each!`, for rows that were loaded already.
 #[macro_export]
 macro_rules! readable {
     ($rows:expr) => {
@@ -117,7 +117,7 @@ macro_rules! telling {
     };
 }
 
-/// As `read_all!`, for a query that finds at most one row.
+/// Like `read_all!`, for a query that finds at most one row.
 #[macro_export]
 macro_rules! read_one {
     ($row:ident of $query:expr, $conn:expr) => {

@@ -43,7 +43,7 @@ impl SendLimiter for SqliteStore {
     }
 }
 
-/// Reads the log by which the phone's next send is judged.
+/// Reads the log that decides whether the phone's next send is admitted.
 fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
     let SendKey { project_mode, phone } = key;
     let phone = phone.0.as_slice();

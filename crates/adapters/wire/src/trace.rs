@@ -62,7 +62,7 @@ impl RequestTrace {
         self.span.in_scope(work)
     }
 
-    /// As [`RequestTrace::surround`], for a future, whenever it is polled.
+    /// Like [`RequestTrace::surround`], for a future, whenever it is polled.
     pub fn follow<F: Future>(&self, work: F) -> Instrumented<F> {
         work.instrument(self.span.clone())
     }

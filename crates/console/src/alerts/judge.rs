@@ -50,7 +50,7 @@ pub enum DatabaseState {
     ReadOnly,
 }
 
-/// A wallet with the facts by which it is judged.
+/// A wallet with the facts that decide about its alerts.
 #[derive(Clone, Debug)]
 pub struct WalletFacts {
     pub project: ProjectId,

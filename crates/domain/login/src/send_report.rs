@@ -19,14 +19,14 @@ pub struct SendReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportOutcome {
     pub step: DeliveryStep,
-    /// How the money ends with this report; `None` if it does not end, or ended before.
+    /// What this report does to the hold or the charge of the send; `None` if it changes neither.
     pub ending: Option<MoneyOutcome>,
     /// Whether the send returns its place, because it certainly reached no phone.
     pub is_forgiven: bool,
     pub event: Option<Event>,
 }
 
-/// How the money of a send ends: its hold is settled, or its charge refunded.
+/// What a report does to the money of a send: its hold is settled, or its charge is refunded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoneyOutcome {
     Settle(Settlement),
@@ -35,7 +35,7 @@ pub enum MoneyOutcome {
 }
 
 impl SendReport {
-    /// Applies the report to the request by [`Otp::report`], and returns how the money ends.
+    /// Applies the report to the request by [`Otp::report`], and returns what happens to the hold or the charge.
     ///
     /// Only a report that ends a send moves money: the first end settles the hold, a later one at most
     /// refunds the charge. Test keys have no money.

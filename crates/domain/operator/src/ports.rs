@@ -11,12 +11,12 @@ use std::net::IpAddr;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OperatorStore: Send + Sync {
-    /// Stores an operator with a sign-in link; `false` if the name is taken, ignoring case. Of any number of
-    /// concurrent calls with the same name exactly one MUST return `true`.
+    /// Stores an operator with a sign-in link; `false` if the name is taken, ignoring case. Exactly one of any number
+    /// of concurrent calls with the same name MUST return `true`.
     async fn invite(&self, operator: Operator, link: OneTimeLink) -> Result<bool, StoreError>;
 
-    /// Like [`OperatorStore::invite`], if there is no operator yet. Of any number of concurrent calls on an
-    /// empty store exactly one MUST return `true`.
+    /// Like [`OperatorStore::invite`], if there is no operator yet. Exactly one of any number of concurrent calls on an
+    /// empty store MUST return `true`.
     async fn invite_first(&self, operator: Operator, link: OneTimeLink)
     -> Result<bool, StoreError>;
 
@@ -63,8 +63,8 @@ pub trait OperatorStore: Send + Sync {
     /// Uses up a link by [`OneTimeLink::spend`] and begins `session`; returns the changed operator, or `None` if
     /// nothing changed.
     ///
-    /// Of any number of concurrent calls with the same link exactly one MUST succeed. It removes all links of
-    /// the operator, the counts of failures, and all other sessions.
+    /// Exactly one of any number of concurrent calls with the same link MUST succeed. It removes all links of the
+    /// operator, the counts of failures, and all other sessions.
     async fn spend(
         &self,
         link: Digest,
@@ -87,7 +87,7 @@ pub trait OperatorStore: Send + Sync {
     /// [`FailureKey::after_success`](crate::FailureKey::after_success). `false`, with nothing changed, if the proof no
     /// longer holds, or there is no such operator.
     ///
-    /// Of any number of concurrent calls whose codes follow the same time step exactly one MUST succeed.
+    /// Exactly one of any number of concurrent calls whose codes follow the same time step MUST succeed.
     async fn sign_in(
         &self,
         proof: SignInProof,

@@ -56,7 +56,7 @@ pub trait QuotaLeases: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SendLimiter: Send + Sync {
-    /// The sends and wrong guesses by which the next send of a phone is judged; changes nothing.
+    /// Reads the sends and wrong guesses that decide whether the next send of a phone is admitted.
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError>;
 
     /// Gives the place of `send` back, because every provider refused the send. The send still counts as one

@@ -57,7 +57,7 @@ impl SendAdmission {
     }
 }
 
-/// The recorded sends and wrong guesses by which the next send of a phone is judged.
+/// The recorded sends and wrong guesses that decide whether the next send of a phone is admitted.
 #[derive(Clone, Debug, Default)]
 pub struct SendLog {
     places: Window,

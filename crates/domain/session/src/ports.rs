@@ -12,10 +12,9 @@ pub trait SessionStore: Send + Sync {
     /// Exchanges a refresh token of the session by [`Session::rotate`]; `None` if the session is gone.
     ///
     /// `seen` is the session as [`SessionStore::find_key_and_session`] returned it to this request, which saves a look-up: a
-    /// store MUST write only if the session is unchanged since, and otherwise load it again. Of any number of
-    /// concurrent calls with the same token exactly one MUST be [`Rotation::Rotated`]; a repeated call with
-    /// the same `next` counts as the same exchange. A revocation by [`Rotation::Reused`] is on disk before
-    /// this returns.
+    /// store MUST write only if the session is unchanged since, and otherwise load it again. Exactly one of any number
+    /// of concurrent calls with the same token MUST be [`Rotation::Rotated`]; a repeated call with the same `next`
+    /// counts as the same exchange. A revocation by [`Rotation::Reused`] is on disk before this returns.
     async fn rotate(
         &self,
         seen: Session,
@@ -60,7 +59,7 @@ pub trait SigningKeyStore: Send + Sync {
 
     /// Adds the first key; `false` if a key already [serves](SigningKey::serves) its algorithm.
     ///
-    /// Of any number of concurrent calls on an empty store exactly one MUST return `true`.
+    /// Exactly one of any number of concurrent calls on an empty store MUST return `true`.
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Adds a successor in one step: every other key [retires](SigningKey::retire) when the successor starts

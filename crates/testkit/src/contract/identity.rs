@@ -219,7 +219,7 @@ pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
     }
 }
 
-/// Of many concurrent deletions exactly one finds the identity.
+/// Exactly one of many concurrent deletions finds the identity.
 pub async fn erasures_at_once_erase_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -191,7 +191,7 @@ pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
     .await;
 }
 
-/// Of many concurrent requests exactly one begins a proof, and the others get the running one.
+/// Exactly one of many concurrent requests begins a proof, and the others get the running one.
 pub async fn proofs_at_once_begin_once(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     for round in 0..ROUNDS {

@@ -169,7 +169,7 @@ pub async fn a_copied_passkey_is_refused(stores: &Stores) {
     assert_eq!(find(stores, &known).await, Some(known));
 }
 
-/// Of concurrent uses of a passkey and its copy with the same counter exactly one succeeds.
+/// Exactly one of several concurrent uses of a passkey and its copy with the same counter succeeds.
 pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -219,7 +219,7 @@ pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
     }
 }
 
-/// Of concurrent passkeys that answer one challenge exactly one is added.
+/// Exactly one of several concurrent passkeys that answer one challenge is added.
 pub async fn a_challenge_adds_one_passkey(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;

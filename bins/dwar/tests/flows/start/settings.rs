@@ -37,7 +37,7 @@ async fn what_mounted_files_and_editors_leave_around_a_value_is_no_part_of_it(da
     assert_ne!(receipt(TOKEN).await.status, 401);
 }
 
-/// As `secrets.env` of the package: a shell that sources it drops everything after the `&`.
+/// Like `secrets.env` of the package: a shell that sources it drops everything after the `&`.
 async fn a_file_of_variables_is_read_as_systemd_reads_it_and_wins(database: Database) {
     let mut world = World::new(database);
     let url = match world.database.url() {

@@ -51,7 +51,7 @@ impl Given<'_> {
         }
     }
 
-    /// As [`Given::project`], but an unknown one in the case `Wrong`. It has no bounds.
+    /// Like [`Given::project`], but an unknown one in the case `Wrong`. It has no bounds.
     pub fn any_project(&self) -> Option<&str> {
         match self.case {
             Case::Wrong => Some(NOBODY),
@@ -87,7 +87,7 @@ impl Given<'_> {
         i64::from(letter - b'a') + 10
     }
 
-    /// As [`Given::id`], for a request that also has bounds.
+    /// Like [`Given::id`], for a request that also has bounds.
     pub fn id_or_bound(&self) -> &str {
         self.pick(&self.subject.id, NOBODY, &self.subject.id)
     }

@@ -143,12 +143,12 @@ pub(crate) fn table(label: &str, class: Option<&str>, words: &[&str], rows: &Mar
     drawn(label, (class, &html! {}), &heads(words, &[]), rows)
 }
 
-/// As [`table`], with a visible title.
+/// Like [`table`], with a visible title.
 pub(crate) fn titled_table(label: &str, class: &str, heads: &Markup, rows: &Markup) -> Markup {
     drawn(label, (Some(class), &html! { caption { (label) } }), heads, rows)
 }
 
-/// As [`table`], with a title for screen readers.
+/// Like [`table`], with a title for screen readers.
 pub(crate) fn named_table(label: &str, class: &str, heads: &Markup, rows: &Markup) -> Markup {
     drawn(label, (Some(class), &html! { caption.hidden { (label) } }), heads, rows)
 }

@@ -35,7 +35,7 @@ impl<'a> Signed<'a> {
         is_near.then_some(signed).ok_or(HookFault::Time)
     }
 
-    /// As [`Self::read`], with any time, and the time itself in seconds.
+    /// Like [`Self::read`], with any time, and the time itself in seconds.
     fn shaped(head: &'a WebhookHead) -> Option<(Self, i64)> {
         let id = head.header("webhook-id").filter(|id| !id.is_empty())?;
         let timestamp = head.header("webhook-timestamp")?;

@@ -130,7 +130,7 @@ fn bare(url: &str) -> String {
 /// combine reads and writes in a statement.
 ///
 /// # Errors
-/// As [`PostgresStore::check_engine`].
+/// Like [`PostgresStore::check_engine`].
 pub(crate) fn probe(conn: &mut PgConnection, url: &str) -> Result<(), StoreError> {
     in_transaction(conn, |conn| locks_lock(conn, url))?;
     in_transaction(conn, triggers_fire)

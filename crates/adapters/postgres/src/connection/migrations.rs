@@ -30,7 +30,7 @@ impl PostgresStore {
     /// not record a key holder.
     ///
     /// # Errors
-    /// As [`PostgresStore::migrate_for`].
+    /// Like [`PostgresStore::migrate_for`].
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.apart(|url| migrate(url, None)).await
     }
@@ -59,7 +59,7 @@ impl PostgresStore {
     /// Reads the record of the keys that the database belongs to, at any schema version.
     ///
     /// # Errors
-    /// As [`PostgresStore::pending_migrations`].
+    /// Like [`PostgresStore::pending_migrations`].
     pub async fn look_for_keys(&self) -> Result<StoredKeys, StoreError> {
         self.apart(look_for_keys).await
     }

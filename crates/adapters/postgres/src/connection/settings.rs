@@ -40,8 +40,8 @@ impl Settings {
         Self::within(Duration::from_secs(2), url)
     }
 
-    /// As [`Settings::new`], but waits at most `patience` for a connection, at most `patience` for
-    /// a statement or lock, and at most the sum of both for a call.
+    /// Like [`Settings::new`], but waits at most `patience` for a connection, at most `patience`
+    /// for a statement or lock, and at most the sum of both for a call.
     pub fn within(patience: Duration, url: impl Into<String>) -> Self {
         Self {
             url: url.into(),

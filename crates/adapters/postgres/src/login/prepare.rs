@@ -14,7 +14,7 @@ use dwar_otp::{DeliveryAttempt, Reason};
 use dwar_sql::{At, BudgetRow, Id, OtpRow, Row};
 use std::sync::Arc;
 
-/// A send and the log it was judged by; `None` if the phone is assumed to have no record.
+/// A send, and the log that admitted it; `None` if the phone is assumed to have no record.
 pub(crate) struct SendStep {
     pub(crate) send: Arc<NewSend>,
     pub(crate) seen: Option<Arc<LogSnapshot>>,
@@ -29,7 +29,7 @@ pub(crate) enum SendOutcome {
     /// Recorded, and changed since by another step.
     Changed,
     Unaffordable,
-    /// The phone's log differs from the one that the send was judged by.
+    /// The phone's log differs from the log that admitted the send.
     Unseen(LogSnapshot),
 }
 

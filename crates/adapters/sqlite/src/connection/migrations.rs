@@ -25,7 +25,7 @@ impl SqliteStore {
     /// ran. Does not record a key holder.
     ///
     /// # Errors
-    /// As [`SqliteStore::migrate_for`].
+    /// Like [`SqliteStore::migrate_for`].
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.apart(|connection| {
             Ok(connection.immediate_transaction(|connection| run(connection, None))?)

@@ -187,7 +187,7 @@ impl SqliteStore {
         self.write_that(name, self.changes, work).await
     }
 
-    /// As [`SqliteStore::write`], for a step of one statement.
+    /// Like [`SqliteStore::write`], for a step of one statement.
     pub(crate) async fn write_one<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -196,7 +196,7 @@ impl SqliteStore {
         self.write(name, work).await
     }
 
-    /// As [`SqliteStore::write`], for a step with known [`OutdatedLookUps`].
+    /// Like [`SqliteStore::write`], for a step with known [`OutdatedLookUps`].
     pub(crate) async fn write_that<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -206,7 +206,7 @@ impl SqliteStore {
         self.shared.writer.submit(name, self.flow, true, changes, work).await
     }
 
-    /// As [`SqliteStore::write`], but answers without waiting for the disk.
+    /// Like [`SqliteStore::write`], but answers without waiting for the disk.
     ///
     /// A loss of power (not the death of this process) may undo the write. Use it only for a step
     /// that is followed by a [`SqliteStore::write`] before any effect outside the database, because
@@ -220,7 +220,7 @@ impl SqliteStore {
         self.shared.writer.submit(name, self.flow, false, OutdatedLookUps::NoLookUp, work).await
     }
 
-    /// As [`SqliteStore::write_ahead_of_disk`]. PostgreSQL has this name for several statements.
+    /// Like [`SqliteStore::write_ahead_of_disk`]. PostgreSQL has this name for several statements.
     pub(crate) async fn steps_ahead_of_disk<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -273,7 +273,7 @@ impl SqliteStore {
         self.drain_by(SWEEP, turn).await
     }
 
-    /// As [`SqliteStore::in_batches`], with this many rows per turn.
+    /// Like [`SqliteStore::in_batches`], with this many rows per turn.
     pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Clone + Send + 'static,
@@ -309,7 +309,7 @@ impl SqliteStore {
         traced(SYSTEM, name, read).await
     }
 
-    /// As [`SqliteStore::scan`]. PostgreSQL has this name for queries that read whole tables.
+    /// Like [`SqliteStore::scan`]. PostgreSQL has this name for queries that read whole tables.
     pub(crate) async fn scan_all<T: Send + 'static>(
         &self,
         name: &'static str,

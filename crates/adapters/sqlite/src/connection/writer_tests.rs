@@ -60,7 +60,7 @@ impl Scene {
         task
     }
 
-    /// As [`Scene::queue`], for a project; records its number when it is done.
+    /// Like [`Scene::queue`], for a project; records its number when it is done.
     async fn number(
         &self,
         project: u8,

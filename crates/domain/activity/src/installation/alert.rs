@@ -72,8 +72,8 @@ pub trait AlertStore: Send + Sync {
     /// The open alerts, ordered by kind and subject.
     async fn open_alerts(&self) -> Result<Vec<OpenAlert>, StoreError>;
 
-    /// Replaces the open alerts by `open` and returns the changes of [`AlertChanges::between`]. Of concurrent
-    /// callers exactly one gets each change.
+    /// Replaces the open alerts by `open` and returns the changes of [`AlertChanges::between`]. Exactly one of several
+    /// concurrent callers gets each change.
     async fn settle_alerts(&self, open: Vec<OpenAlert>) -> Result<AlertChanges, StoreError>;
 }
 

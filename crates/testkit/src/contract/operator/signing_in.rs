@@ -64,7 +64,7 @@ pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     }
 }
 
-/// Of any number of concurrent uses of one link exactly one succeeds.
+/// Exactly one of any number of concurrent uses of one link succeeds.
 pub async fn links_at_once_let_in_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();
@@ -342,7 +342,7 @@ pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
     }
 }
 
-/// Of any number of concurrent sign-ins whose codes follow the same time step exactly one succeeds.
+/// Exactly one of any number of concurrent sign-ins whose codes follow the same time step succeeds.
 pub async fn a_time_step_at_once_lets_in_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();

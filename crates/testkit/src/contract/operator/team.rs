@@ -45,7 +45,7 @@ pub async fn a_name_is_taken_in_any_case(stores: &Stores) {
     assert_eq!(stores.console.operators.find_by_name(other.name).await.unwrap(), Some(operator));
 }
 
-/// Of concurrent invitations under one name exactly one succeeds.
+/// Exactly one of several concurrent invitations under one name succeeds.
 pub async fn invitations_at_once_take_a_name_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();

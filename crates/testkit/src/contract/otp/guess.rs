@@ -120,7 +120,7 @@ async fn guess_at_once(scene: &Scene, line: &Line, code: &str, policy: GuessPoli
     .await
 }
 
-/// Of two hundred concurrent right codes exactly one is accepted.
+/// Exactly one of two hundred concurrent right codes is accepted.
 pub async fn right_codes_at_once_are_accepted_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -221,7 +221,7 @@ pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, START + NOW).await, Answer::Accepted);
 }
 
-/// Of many concurrent liftings one returns the counts, and no guess is counted on both sides.
+/// One of many concurrent liftings returns the counts, and no guess is counted on both sides.
 pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

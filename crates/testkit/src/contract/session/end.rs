@@ -62,7 +62,7 @@ pub async fn revoke_stays_inside_project_and_mode(stores: &Stores) {
     assert_eq!(stored(stores, &session).await, Some(session));
 }
 
-/// Of many concurrent logouts exactly one ends the session.
+/// Exactly one of many concurrent logouts ends the session.
 pub async fn logouts_at_once_revoke_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -197,7 +197,7 @@ pub async fn rotate_keeps_the_exact_instants(stores: &Stores) {
     assert_eq!(scene.rotate(&mut session, present, expires_at - MS).await, Rotation::Rotated);
 }
 
-/// Of two hundred concurrent refreshes with one token exactly one rotates, and its pair is valid.
+/// Exactly one of two hundred concurrent refreshes with one token rotates, and its pair is valid.
 pub async fn refreshes_at_once_rotate_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -219,7 +219,7 @@ pub async fn refreshes_at_once_rotate_once(stores: &Stores) {
     }
 }
 
-/// Of many concurrent refreshes with the same key one rotates and the others get its answer.
+/// One of many concurrent refreshes with the same key rotates and the others get its answer.
 pub async fn retries_at_once_get_one_pair(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

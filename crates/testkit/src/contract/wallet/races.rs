@@ -38,7 +38,7 @@ pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
     }
 }
 
-/// Of many concurrent captures and releases of one hold exactly one counts.
+/// Exactly one of many concurrent captures and releases of one hold counts.
 pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(10_000).await;
