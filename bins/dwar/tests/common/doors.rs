@@ -86,7 +86,7 @@ impl<'a> Doors<'a> {
         (page.status != 503).then(|| sorted(kinds))
     }
 
-    /// The number of open alerts of each kind, as the metrics show it.
+    /// The number of open alerts of each kind, as the metrics show it. Kinds without open alerts have zero.
     pub async fn counts(&self) -> Vec<(String, usize)> {
         let text = reqwest::get(&self.metrics).await.unwrap().text().await.unwrap();
         let lines = text.lines().filter(|line| line.starts_with("dwar_alerts{"));

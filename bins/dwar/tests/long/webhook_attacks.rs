@@ -316,8 +316,8 @@ async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
     assert_eq!(status(&refused), 503, "{refused}");
     assert!(refused.contains("retry-after: "), "{refused}");
     assert!(resident(&service) < MOST_RESIDENT);
-    // The time limit for bodies has passed, so the slow bodies no longer occupy the room, though
-    // their clients stay connected.
+    // The time limit for bodies has passed, so the slow bodies no longer occupy the room, whether
+    // or not their clients have disconnected.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(status(&deliver(MEBIBYTE)), 200);
     drop(slow);
