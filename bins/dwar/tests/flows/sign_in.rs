@@ -311,8 +311,8 @@ async fn the_origin_of_passkeys_is_that_of_the_settings(database: Database) {
     assert_eq!(owner.answer(&passkey, &asked, TUNNEL).await, StatusCode::SEE_OTHER);
 }
 
-/// Challenge and answer reach different instances. Of two concurrent copies of an answer one
-/// counts.
+/// Challenge and answer reach different instances. If an answer is sent twice
+/// concurrently, it counts once.
 async fn instances_share_what_was_asked_and_answered(database: Database) {
     let (mut service, port) = tunnelled(database);
     let (twins, address) = dashboard_address();

@@ -183,7 +183,7 @@ async fn a_replay_gives_the_same_pair_with_what_is_left_of_its_life() {
     assert_eq!((second.expires_in, second.refresh_expires_in), (860, 30 * 86_400 - 40));
 }
 
-/// Of two concurrent requests the older one may be answered with the result of the newer one.
+/// If two requests are concurrent, the older one may be answered with the result of the newer one.
 #[tokio::test]
 async fn a_replay_to_an_older_request_tells_no_more_than_a_lifetime() {
     let (mut world, session, token) = logged_in();

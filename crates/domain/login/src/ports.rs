@@ -13,8 +13,8 @@ pub trait LoginStore: Send + Sync {
     /// Begins a send by [`NewSend::judge`]: takes a place of the phone's limit, makes the hold and records
     /// the code, which replaces the phone's active one if it [supersedes](NewSend::supersedes) that.
     ///
-    /// Of any number of concurrent sends, exactly as many MUST be ready as both bounds of the quota allow in
-    /// any window and as the balance covers; afterwards exactly one code of a phone MUST be in force. After
+    /// Concurrent sends MUST be ready exactly as far as both bounds of the quota allow in any window and as far
+    /// as the balance covers them; afterwards exactly one code of a phone MUST be in force. After
     /// any other answer the active code stays in force. A ready send is on disk before this returns: no
     /// provider is called for a send that a crash could forget.
     ///

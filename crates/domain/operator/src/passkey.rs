@@ -112,8 +112,8 @@ pub trait PasskeyStore: Send + Sync {
     /// Signs in the operator of a passkey by [`Passkey::take`]: `session` begins, and the challenge is used
     /// up. Counts of failures neither block this nor are reset by it.
     ///
-    /// Of any number of concurrent calls with the same non-zero counter, or with the same challenge, exactly
-    /// one MUST sign in, from any process.
+    /// Exactly one of any number of concurrent calls with the same non-zero counter, or with the same
+    /// challenge, MUST sign in, from any process.
     async fn use_passkey(
         &self,
         passkey: Digest,

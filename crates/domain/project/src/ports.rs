@@ -14,8 +14,8 @@ pub trait ProjectStore: Send + Sync {
 
     /// Creates a project with one key per mode if the store has no project yet.
     ///
-    /// `false` means that a project exists already. Of any number of concurrent calls on an empty store
-    /// exactly one MUST return `true`.
+    /// `false` means that a project exists already. Exactly one of any number of concurrent calls on an
+    /// empty store MUST return `true`.
     async fn create_first(
         &self,
         project: NewProject,

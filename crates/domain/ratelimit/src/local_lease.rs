@@ -14,8 +14,8 @@ const BLOCKS: u32 = 16;
 /// may admit.
 ///
 /// Its own admissions are counted exactly, in the same window that counts all of them if there is only one
-/// instance. An instance that is alone gets all that is left of the quota, so it admits exactly as that
-/// window does.
+/// instance. An instance that is alone gets the whole rest of the quota, so it admits exactly the
+/// requests that this window admits.
 #[derive(Clone, Debug)]
 pub struct LocalLease {
     window: Window,
@@ -24,7 +24,7 @@ pub struct LocalLease {
     /// Places of other instances at the last answer.
     others: u32,
     short: Option<LeaseShortage>,
-    /// Whether a request came since the last request.
+    /// Whether an API request came since the last request for places.
     busy: bool,
 }
 

@@ -8,8 +8,8 @@ use dwar_kernel::{OtpId, StoreError, Timestamp};
 pub trait RequestLimiter: Send + Sync {
     /// Judges one request, and counts it if it is admitted, as one atomic step.
     ///
-    /// Of any number of concurrent requests exactly `quota.limit` MUST be admitted in any window. A refusal
-    /// is not counted.
+    /// In any window exactly `quota.limit` requests MUST be admitted, no matter how many are concurrent. A
+    /// refusal is not counted.
     async fn hit(
         &self,
         key: RequestKey,

@@ -121,7 +121,7 @@ pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     assert_eq!(stores.hooks.hooks(project).await.unwrap(), [hook]);
 }
 
-/// Of two concurrent new secrets one becomes the present, the other the previous one.
+/// If two new secrets are made concurrently, one becomes the present secret and the other the previous one.
 pub async fn new_secrets_at_once_are_both_kept(stores: &Stores) {
     let make = Fixtures::random();
     let project = new_project(stores, &make).await;

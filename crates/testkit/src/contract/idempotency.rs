@@ -140,7 +140,7 @@ async fn begin_at_once(
     .await
 }
 
-/// Of two hundred concurrent requests for a slot, free or given up, exactly one is fresh.
+/// Exactly one of two hundred concurrent requests for a slot, free or given up, is fresh.
 pub async fn beginnings_at_once_are_fresh_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -156,7 +156,7 @@ pub async fn beginnings_at_once_are_fresh_once(stores: &Stores) {
     }
 }
 
-/// Of different concurrent requests under one key one is fresh and the others are refused.
+/// If different requests use one key concurrently, one is fresh and the others are refused.
 pub async fn questions_at_once_are_answered_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

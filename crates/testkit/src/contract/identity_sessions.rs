@@ -130,7 +130,7 @@ pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     assert_eq!(scene.on_record(&session).await, session);
 }
 
-/// Of many concurrent calls, for one session or for all, one ends the session.
+/// Exactly one of many concurrent calls, for one session or for all, ends the session.
 pub async fn ends_at_once_end_a_session_once(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     for _ in 0..ROUNDS {

@@ -112,7 +112,7 @@ pub async fn a_passkey_has_one_owner(stores: &Stores) {
     assert_eq!(add(stores, &passkey(&make, &stranger, 0)).await, PasskeyAdded::NoOperator);
 }
 
-/// Of any number of concurrent passkeys as many are added as one operator may have.
+/// Concurrent additions of passkeys succeed up to the number that one operator may have.
 pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -187,7 +187,8 @@ pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
     }
 }
 
-/// Of concurrent answers to one challenge, by any passkeys, exactly one succeeds; failed ones use nothing up.
+/// Exactly one of several concurrent answers to one challenge succeeds, whichever passkeys give them. An answer
+/// that fails does not use up the challenge.
 pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
     let make = Fixtures::random();
     let (one, two) = (operator(stores, &make).await, operator(stores, &make).await);

@@ -74,7 +74,7 @@ pub async fn a_replaced_key_is_unknown_at_once(stores: &Stores) {
     }
 }
 
-/// Of concurrent replacements of a key one key is left, and no other works.
+/// After concurrent replacements of a key, exactly one key works.
 pub async fn replacements_at_once_leave_one_key(stores: &Stores) {
     let make = Fixtures::random();
     let (project, [_, test]) = created(stores, &make).await;

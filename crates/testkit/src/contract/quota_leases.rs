@@ -97,7 +97,7 @@ pub async fn wishes_are_answered_in_their_order(leases: &Leases) {
     assert_eq!(leases.store.exchange(Vec::new()).await.unwrap(), []);
 }
 
-/// Of many instances that ask concurrently none gets a place of another.
+/// No place is granted to two of the instances that ask concurrently.
 pub async fn exchanges_at_once_grant_every_place_once(leases: &Leases) {
     for _ in 0..4 {
         let key = fresh_key();

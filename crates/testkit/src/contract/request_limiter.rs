@@ -110,7 +110,7 @@ pub async fn keys_and_scopes_are_apart(limiter: &Limiter) {
     }
 }
 
-/// Of two hundred concurrent hits exactly as many are admitted as the quota says.
+/// The quota is exact for two hundred concurrent hits: neither more nor fewer are admitted.
 pub async fn hits_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
     for (limit, wanted) in [(3, 3), (20, 20), (150, 150)].repeat(ROUNDS / 3) {
         let (key, quota) = (fresh_key(), Quota { limit, ..THREE });

@@ -105,8 +105,8 @@ pub async fn searchers_are_counted_by_themselves(stores: &Stores) {
     assert_eq!((one.entries().await, other.entries().await), (HOUR, 1));
 }
 
-/// Of two hundred concurrent numbers exactly as many are admitted as of numbers one after another; only these
-/// are in the audit log.
+/// Two hundred concurrent searches are admitted up to the same limit as searches one after another. Only
+/// admitted ones are in the audit log.
 pub async fn searches_at_once_are_admitted_up_to_the_limit(stores: &Stores) {
     for _ in 0..ROUNDS {
         let one = Searcher::new(stores);

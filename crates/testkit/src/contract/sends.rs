@@ -215,7 +215,7 @@ pub async fn sends_forgiven_at_once_stay_within_the_reach(stores: &Stores) {
     }
 }
 
-/// Of two hundred concurrent sends to one phone exactly as many are admitted as the quota says.
+/// The quota is exact for two hundred concurrent sends to one phone: neither more nor fewer are admitted.
 pub async fn sends_at_once_are_admitted_up_to_the_quota(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (limit, wanted) in [(3, 3), (20, 20)].repeat(ROUNDS / 2) {

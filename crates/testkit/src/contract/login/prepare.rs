@@ -95,7 +95,7 @@ pub async fn a_refusal_changes_nothing(stores: &Stores) {
     assert!(matches!(verdict, GuessVerdict::Accepted(_)), "{verdict:?}");
 }
 
-/// Of sixty concurrent sends to as many phones exactly as many are ready as the balance covers; the others
+/// Sixty concurrent sends to sixty phones are ready exactly as far as the balance covers them. The others
 /// leave no record.
 pub async fn sends_at_once_are_ready_as_far_as_the_balance_goes(stores: &Stores) {
     for _ in 0..ROUNDS {
@@ -122,8 +122,8 @@ pub async fn sends_at_once_are_ready_as_far_as_the_balance_goes(stores: &Stores)
     }
 }
 
-/// Of sixty concurrent sends to one phone exactly as many are ready as its quota has places and the balance
-/// covers; one of their codes is in force afterwards, and refused sends have no place.
+/// Sixty concurrent sends to one phone are ready exactly as far as its quota has places and the balance covers
+/// them. One of their codes is in force afterwards, and refused sends have no place.
 pub async fn sends_to_one_phone_at_once_are_ready_up_to_both_bounds(stores: &Stores) {
     for (limit, paid_in, ready) in [(5, 2_000, 5), (20, 4 * 20 + 19, 4), (60, 2_000, 60)] {
         let scene = Scene::open(stores).await;

@@ -19,7 +19,7 @@ const fn identity_of(redeemed: &Redeemed) -> Option<IdentityId> {
     }
 }
 
-/// Of sixty concurrent right guesses exactly one logs in: afterwards there are one identity, one session and
+/// Exactly one of sixty concurrent right guesses logs in: afterwards there are one identity, one session and
 /// a used code.
 pub async fn right_guesses_at_once_log_in_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -54,7 +54,7 @@ pub async fn right_guesses_at_once_log_in_once(stores: &Stores) {
     }
 }
 
-/// Of sixty concurrent right guesses, half of them checks, exactly one is accepted. If it is a check, the
+/// Exactly one of sixty concurrent right guesses, half of them checks, is accepted. If it is a check, the
 /// code is used up and no session begins.
 pub async fn a_check_uses_the_code_up_and_begins_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;

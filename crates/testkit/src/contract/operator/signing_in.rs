@@ -149,8 +149,8 @@ pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
     assert_eq!(admit(stores, &known, next).await, AttemptAdmission::Admitted);
 }
 
-/// Of concurrent attempts exactly as many are admitted as one after the other before the lock; the
-/// others get the end of the lock.
+/// The lock admits as many concurrent attempts as attempts one after the other. The others get the end of
+/// the lock.
 pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     let make = Fixtures::random();
     for _ in 0..ROUNDS {
@@ -166,7 +166,7 @@ pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     }
 }
 
-/// Of concurrent attempts from as many networks no more are admitted than the name allows.
+/// The limit of a name holds for concurrent attempts, even if each comes from a network of its own.
 pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(stores: &Stores) {
     let operator = Fixtures::random().id();
     let answers = race(150, |number| {

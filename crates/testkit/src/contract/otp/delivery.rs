@@ -222,7 +222,7 @@ pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
     }
 }
 
-/// Of one failure that is reported many times concurrently exactly one report opens the next attempt.
+/// If one failure is reported many times concurrently, exactly one report opens the next attempt.
 pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -133,7 +133,7 @@ pub async fn right_codes_at_once_are_accepted_once(stores: &Stores) {
     }
 }
 
-/// Of two hundred concurrent wrong codes exactly as many are judged as the code allows.
+/// Two hundred concurrent wrong guesses are compared with the code exactly as often as the code allows.
 pub async fn wrong_codes_at_once_are_judged_up_to_the_limit(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (max_wrong, judged) in [(5, 5), (20, 20)].repeat(ROUNDS / 2) {

@@ -53,7 +53,7 @@ pub async fn a_refund_needs_a_capture(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
 }
 
-/// Of fifty concurrent refunds of one send exactly one returns the money.
+/// Exactly one of fifty concurrent refunds of one send returns the money.
 pub async fn refunds_at_once_give_back_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -141,7 +141,7 @@ pub async fn a_correction_takes_what_no_hold_needs(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 6);
 }
 
-/// Of two hundred concurrent corrections downwards exactly as many are booked as the balance covers.
+/// Two hundred concurrent corrections downwards are booked exactly as far as the balance covers them.
 pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -159,7 +159,8 @@ pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
     }
 }
 
-/// Of concurrent corrections downwards and holds exactly as many succeed together as the balance covers.
+/// Concurrent corrections downwards and holds succeed exactly as far as the balance covers all of them
+/// together.
 pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -184,7 +185,7 @@ pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
     }
 }
 
-/// Of one correction sent many times concurrently, up or down, exactly one is booked.
+/// A correction, up or down, that is sent many times concurrently is booked once.
 pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;

@@ -6,8 +6,8 @@ use dwar_kernel::OtpId;
 use dwar_wallet::{Amount, Credit, Credited, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
-/// Of two hundred concurrent holds exactly as many succeed as the balance covers; after capturing all of them
-/// concurrently, the ledger adds up to the rest.
+/// Two hundred concurrent holds succeed exactly as far as the balance covers them. After all of these are
+/// captured concurrently, the ledger adds up to the rest.
 pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -61,7 +61,7 @@ pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
     }
 }
 
-/// Of concurrent credits each reference pays in once, and none is lost.
+/// Concurrent credits pay in once for each reference, and no credit is lost.
 pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -110,7 +110,7 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
     }
 }
 
-/// Of concurrent credits no more are booked than the balance may hold, however many there are.
+/// Concurrent credits never raise the balance above its bound, no matter how many credits there are.
 pub async fn credits_at_once_stay_within_the_bound(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
