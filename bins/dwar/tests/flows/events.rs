@@ -236,7 +236,7 @@ async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
     let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
     let off = listed["items"].as_array().unwrap().iter().find(|it| it["webhook_id"] == id);
     assert!(off.unwrap()["disabled_at"].is_string(), "{listed}");
-    let line = "an endpoint is gone (410) and is switched off";
+    let line = "an endpoint is gone (410) and is disabled";
     assert!(service.stderr().iter().any(|said| said.contains(line)), "{:?}", service.stderr());
 
     // Waiting deliveries are dropped, and nothing more is sent to it.

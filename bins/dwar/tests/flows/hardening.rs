@@ -52,7 +52,7 @@ fn a_start_with_an_unsafe_setting_is_refused_by_key_value_bound_and_reason() {
         (
             "SECRETS__MASTER_KEY",
             zeros.as_str(),
-            "secrets.master_key: repeats one pattern (production takes 32 drawn bytes",
+            "secrets.master_key: repeats one pattern (production takes 32 random bytes",
         ),
         (
             "LIMITS__GUESSES__STOP_AT",

@@ -150,7 +150,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
     let told = good.hears("endpoint.disabled").await;
     assert_eq!(told["data"]["webhook_id"], id);
     assert!(told["data"]["failures"].as_u64().is_some_and(|count| count >= 10), "{told}");
-    let line = "kept failing and is switched off";
+    let line = "kept failing and is disabled";
     assert!(service.stderr().iter().any(|said| said.contains(line) && said.contains(&id)));
     assert!(bad.told.lock().unwrap().iter().all(|told| told["type"] != "endpoint.disabled"));
 

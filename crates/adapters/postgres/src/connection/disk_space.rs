@@ -50,7 +50,7 @@ impl DiskSpace {
                 "the disk is full: PostgreSQL cannot write, requests that have to write are \
                  answered 503 until there is space"
             ),
-            (true, false) => tracing::info!("PostgreSQL has room to write again"),
+            (true, false) => tracing::info!("PostgreSQL has space to write again"),
             _ => {}
         }
     }
