@@ -76,6 +76,8 @@ pub async fn open(config: Config, usage: Usage) -> Result<Core, Failure> {
     if usage != Usage::Begins
         && let Location::Sqlite(file) = Location::of(&config.database)?
         && !file.exists()
+        // A missing folder has a message of its own.
+        && file.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.exists())
     {
         return Err(Failure::Refused(format!(
             "there is no database {}: run this command in the folder of the service, or set \

@@ -175,6 +175,31 @@ fn refusing(code: &str, said: &str) -> u16 {
     port
 }
 
+/// In another folder than that of the service, a command would otherwise make a second database and
+/// say that it has no such project.
+#[test]
+fn a_database_that_is_missing_is_named_and_not_made() {
+    let world = World::new(Database::sqlite()).with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY);
+    let file = world.database.folder().join("dwar.db");
+    for command in [
+        &["webhook", "add", "--project", "Demo", "--url", "https://example.org/events"][..],
+        &["key", "regenerate", "--project", "Demo", "--mode", "test", "--yes"],
+        &["wallet", "credit", "--project", "Demo", "--rupees", "5", "--reference", "inv-1"],
+        &["project", "archive", "--project", "Demo", "--yes"],
+        &["signing-key", "rotate"],
+        &["operator", "remove", "--name", "asha", "--yes"],
+        &["admin-token", "list"],
+        &["project", "list"],
+    ] {
+        let (status, told) = error_of(&world.run(command));
+        assert_eq!(status, Some(1), "{command:?}: {told}");
+        for part in ["there is no database", "dwar.db", "`dwar serve` makes a new one"] {
+            assert!(told.contains(part), "{command:?}: {told}");
+        }
+        assert!(!file.exists(), "{command:?} made a database");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_the_file_of_sqlite_is_said() {
     let world = World::new(Database::sqlite()).with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY);

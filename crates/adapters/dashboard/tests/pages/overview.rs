@@ -230,7 +230,8 @@ async fn any_range_that_is_kept_is_shown_and_another_one_says_so() {
     // It is half past one in India.
     let now = page("from=2027-01-15T13:20&until=2027-01-15T13:40").await;
     assert!(
-        now.contains("<dt>Sends</dt><dd>3</dd>") && now.contains("the same length of time before it"),
+        now.contains("<dt>Sends</dt><dd>3</dd>")
+            && now.contains("the same length of time before it"),
         "{now}"
     );
     assert!(now.contains("value=\"2027-01-15T13:20\""), "{now}");
