@@ -79,7 +79,8 @@ block reading-events python >load.py
 DWAR_KEY=$(jq -r .test_key <<<"$project")
 export DWAR_KEY DWAR_URL
 loaded() { "$python" -c 'import sqlite3; print(*sqlite3.connect("warehouse.db").execute("SELECT count(*) FROM events").fetchone())'; }
-for wanted in 2 4; do
+# A login makes three: sent, delivered, verified.
+for wanted in 3 6; do
     login "$DWAR_KEY" "987654321$wanted" >/dev/null
     "$python" load.py 2>load.log &
     job=$!
