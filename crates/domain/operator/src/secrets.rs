@@ -44,7 +44,7 @@ macro_rules! secrets {
 }
 
 secrets! {
-    /// Secret of a [`Link`](crate::Link). It is in the fragment of the address, which browsers do not send to
+    /// Secret of a [`OneTimeLink`](crate::OneTimeLink). It is in the fragment of the address, which browsers do not send to
     /// servers.
     LinkSecret = "svc_lnk_" for OperatorLink;
     /// Session cookie of a signed-in browser.
