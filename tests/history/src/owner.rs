@@ -16,22 +16,23 @@ pub struct Owner {
 }
 
 #[derive(Clone, Copy)]
-enum Errand {
+enum OwnerAction {
     NewKey,
     Turn,
     TopUp,
 }
 
-const ERRANDS: &[(u64, Errand)] = &[(3, Errand::NewKey), (4, Errand::Turn), (4, Errand::TopUp)];
+const ACTIONS: &[(u64, OwnerAction)] =
+    &[(3, OwnerAction::NewKey), (4, OwnerAction::Turn), (4, OwnerAction::TopUp)];
 
 impl Owner {
     /// Runs commands until `until`; leaves every project with a known key.
     pub async fn work(mut self, until: Instant) {
         while Instant::now() < until {
             let project = self.draw.place(self.calls.world.projects.len());
-            match self.draw.weighted(ERRANDS) {
-                Some(Errand::NewKey) => self.replace_key(project).await,
-                Some(Errand::Turn) => self.turn(project).await,
+            match self.draw.weighted(ACTIONS) {
+                Some(OwnerAction::NewKey) => self.replace_key(project).await,
+                Some(OwnerAction::Turn) => self.turn(project).await,
                 _ => self.top_up(project).await,
             }
             sleep(Duration::from_millis(200 + self.draw.below(1_800))).await;

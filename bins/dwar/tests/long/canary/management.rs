@@ -47,7 +47,7 @@ async fn ask(house: &House, command: Command, asker: &Asker, case: Case) {
         Through::Pages(_) => &row.pages,
         Through::Cli => &row.cli,
     };
-    let Door::Ways(ways) = door else { return };
+    let Door::Calls(ways) = door else { return };
     for way in ways {
         let made: Subject;
         // Subjects are created only for allowed changes; others would stay unchanged.

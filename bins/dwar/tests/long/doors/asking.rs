@@ -30,7 +30,7 @@ pub enum Call {
 }
 
 /// The request for a command in a case, or `None` if the interface cannot express it.
-pub type Way = fn(&Given<'_>) -> Option<Call>;
+pub type DoorCall = fn(&Given<'_>) -> Option<Call>;
 
 /// The input of a way to make a request.
 pub struct Given<'a> {

@@ -36,7 +36,7 @@ pub async fn every_way_in_has_a_row(stage: &Stage) {
 
 /// The requests of an interface in the valid case.
 fn asked(stage: &Stage, row: &Row, door: &Door) -> Vec<Call> {
-    let Door::Ways(ways) = door else { return Vec::new() };
+    let Door::Calls(ways) = door else { return Vec::new() };
     let (case, subject) = (Case::Right, stage.kept(row.about, Case::Right));
     let (word, phone) = (stage.word(), stage.service.world.phone());
     let it = Given { case, stage, subject, word, phone };
@@ -74,7 +74,10 @@ async fn operations(stage: &Stage) {
             let id = operation["operationId"].as_str().unwrap();
             let command = Command::from_word(id).unwrap_or_else(|| panic!("no command {id}"));
             let row = row(command);
-            assert!(matches!(row.api, Door::Ways(_)), "{command} has no way through the admin API");
+            assert!(
+                matches!(row.api, Door::Calls(_)),
+                "{command} has no way through the admin API"
+            );
             for call in asked(stage, &row, &row.api) {
                 let Call::Api(used, asked, _) = call else {
                     panic!("{command} is asked elsewhere")
@@ -88,7 +91,7 @@ async fn operations(stage: &Stage) {
     }
     for command in Command::ALL {
         let row = row(command);
-        let has = matches!(row.api, Door::Ways(_));
+        let has = matches!(row.api, Door::Calls(_));
         assert_eq!(has, offered.contains(&command), "{command}");
         for door in [&row.api, &row.pages, &row.cli] {
             let said = !matches!(door, Door::None(""));

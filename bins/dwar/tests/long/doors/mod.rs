@@ -13,7 +13,7 @@ mod subjects;
 mod verdict;
 
 use crate::common::Database;
-use asking::{Case, Given, Way};
+use asking::{Case, DoorCall, Given};
 use audit::Written;
 use dwar_operator::{Command, CreatedCredential, RequiredAccess};
 use rows::{Door, Row, row};
@@ -32,7 +32,7 @@ struct Cell<'a> {
     asker: &'a Asker,
     /// The index among the ways of its door.
     number: usize,
-    way: Way,
+    call: DoorCall,
     case: Case,
     expected: Expected,
 }
@@ -82,11 +82,11 @@ fn cells<'a>(command: Command, row: &'a Row, askers: &'a [Asker], stage: &Stage)
             Through::Pages(_) => &row.pages,
             Through::Cli => &row.cli,
         };
-        let Door::Ways(ways) = door else { continue };
+        let Door::Calls(ways) = door else { continue };
         for (number, way) in ways.iter().copied().enumerate() {
             cells.extend(Case::ALL.map(|case| {
                 let expected = Expected::of(&asker.by, command, row, case, stage);
-                Cell { command, row, asker, number, way, case, expected }
+                Cell { command, row, asker, number, call: way, case, expected }
             }));
         }
     }
@@ -123,7 +123,7 @@ impl Cell<'_> {
         }
         let (word, phone) = (stage.word(), stage.service.world.phone());
         let it = Given { case: self.case, stage, subject, word, phone };
-        let Some(call) = (self.way)(&it) else { return Ok(false) };
+        let Some(call) = (self.call)(&it) else { return Ok(false) };
         let last = stage.last_audited().await;
         let said = self.asker.ask(stage, &call).await?;
         let Expected { verdict, entry } = self.expected;

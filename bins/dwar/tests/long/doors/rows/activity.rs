@@ -11,17 +11,17 @@ pub fn unlock() -> Row {
         about: About::Number,
         entry: Entry::Always(Action::PhoneUnlocked),
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let path = format!("/projects/{}/unlock", it.project());
             post(path, json!({ "phone": it.of(PHONE, "12345")? }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             // The forms of another project contain another sealed text of the same number.
             let number = it.of(it.subject.id_in(it.case), "12345")?;
             let fields = [("mode", "live"), ("number", number), ("word", "clear")];
             form(format!("/p/{}/activity/unlock", it.project()), &fields)
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let phone = it.of(PHONE, "12345")?;
             cli("project unlock", &[("project", it.project()), ("phone", phone)])
         }]),
@@ -31,8 +31,8 @@ pub fn unlock() -> Row {
 
 pub fn figures() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/figures", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/overview", it.any_project()?))]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/figures", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/overview", it.any_project()?))]),
         cli: Door::None(LOOKED_AT),
         ..READ
     }
@@ -40,19 +40,19 @@ pub fn figures() -> Row {
 
 pub fn list() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/requests", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/activity", it.any_project()?)), |it| {
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/requests", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/activity", it.any_project()?)), |it| {
             page(format!("/p/{}/activity/live", it.any_project()?))
         }]),
-        cli: Door::Ways(vec![|it| cli("activity", &[("project", it.any_project()?)])]),
+        cli: Door::Calls(vec![|it| cli("activity", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
 
 pub fn download() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/requests.csv", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/activity.csv", it.any_project()?))]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/requests.csv", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/activity.csv", it.any_project()?))]),
         cli: Door::None("`dwar activity` prints it, which lists them as well"),
         ..READ
     }
@@ -60,10 +60,10 @@ pub fn download() -> Row {
 
 pub fn refused() -> Row {
     Row {
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             get(format!("/projects/{}/requests/refused", it.any_project()?))
         }]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/activity", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/activity", it.any_project()?))]),
         cli: Door::None(LOOKED_AT),
         ..READ
     }
@@ -73,11 +73,11 @@ pub fn search() -> Row {
     Row {
         entry: Entry::IfMasked(Action::PhoneSearched),
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let body = json!({ "mode": "test", "phone": it.of(it.phone.as_str(), "12345")? });
             post(format!("/projects/{}/requests/search", it.project()), body)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let fields = [("mode", "test"), ("phone", it.of(it.phone.as_str(), "12345")?)];
             form(format!("/p/{}/activity/phone", it.project()), &fields)
         }]),
@@ -91,10 +91,10 @@ pub fn show() -> Row {
         about: About::Request,
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             get(format!("/projects/{}/requests/{}", it.project(), it.id()?))
         }]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/activity/{}", it.project(), it.id()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/activity/{}", it.project(), it.id()?))]),
         cli: Door::None(LOOKED_AT),
         ..READ
     }
@@ -106,12 +106,12 @@ pub fn unmask() -> Row {
         entry: Entry::Always(Action::PhoneUnmasked),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let request = it.of(it.subject.request.as_str(), crate::doors::stage::NOBODY)?;
             let path = format!("/projects/{}/requests/{request}/unmask", it.project());
             post(path, serde_json::Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let fields = [("mode", "test"), ("number", it.of(it.subject.id.as_str(), "12345a")?)];
             form(format!("/p/{}/activity/unmask", it.project()), &fields)
         }]),

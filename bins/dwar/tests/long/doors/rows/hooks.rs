@@ -24,9 +24,9 @@ fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
 
 pub fn list() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/hooks", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
-        cli: Door::Ways(vec![|it| cli("hook list", &[("project", it.any_project()?)])]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/hooks", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
+        cli: Door::Calls(vec![|it| cli("hook list", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
@@ -35,17 +35,17 @@ pub fn add() -> Row {
     Row {
         entry: Entry::Always(Action::HookAdded),
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let seconds = it.pick(300, 59, 3_601);
             let hook = json!({ "kind": "supabase", "mode": "test", "expires_in": seconds });
             post(format!("/projects/{}/hooks", it.project()), hook)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let seconds = it.pick("300", "59", "3601");
             let fields = [("kind", "supabase"), ("mode", "test"), ("expires_in", seconds)];
             form(format!("/p/{}/settings/hooks", it.project()), &fields)
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let seconds = it.pick("300", "59", "3601");
             let new = [("kind", "supabase"), ("mode", "test"), ("expires-in", seconds)];
             cli("hook add", &[&[("project", it.project())], new.as_slice()].concat())
@@ -60,15 +60,15 @@ pub fn change() -> Row {
         entry: Entry::Always(Action::HookChanged),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             api(Method::PATCH, in_api(it, "")?, json!({ "expires_in": 120, "mfa_expires_in": 60 }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let seconds = [("changed_expires_in", "120"), ("changed_mfa_expires_in", "60")];
             let changed = [&[("hook", it.id()?)], seconds.as_slice()].concat();
             form(format!("/p/{}/settings/hooks/change", it.project()), &changed)
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let changed = [("expires-in", "120"), ("mfa-expires-in", "60")];
             cli("hook set", &[options(it)?, changed].concat())
         }]),
@@ -81,9 +81,9 @@ pub fn rotate() -> Row {
         entry: Entry::Always(Action::HookSecretRotated),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
-        cli: Door::Ways(vec![|it| cli("hook rotate-secret", &options(it)?)]),
+        api: Door::Calls(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
+        cli: Door::Calls(vec![|it| cli("hook rotate-secret", &options(it)?)]),
     }
 }
 
@@ -93,8 +93,8 @@ pub fn remove() -> Row {
         entry: Entry::Always(Action::HookRemoved),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
-        cli: Door::Ways(vec![|it| cli("hook remove", &options(it)?)]),
+        api: Door::Calls(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
+        cli: Door::Calls(vec![|it| cli("hook remove", &options(it)?)]),
     }
 }

@@ -25,8 +25,8 @@ const ONE: Row = Row {
 
 pub fn show() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(in_api(it, "")?)]),
-        pages: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| get(in_api(it, "")?)]),
+        pages: Door::Calls(vec![|it| {
             let fields = [("mode", "test"), ("wanted", it.id()?)];
             form(format!("/p/{}/identities", it.project()), &fields)
         }]),
@@ -38,14 +38,14 @@ const STRANGER: &str = "9000000001";
 
 pub fn find() -> Row {
     Row {
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let phone = it.of(it.subject.phone.as_str(), STRANGER)?;
             post(
                 format!("/projects/{}/identities/test/find", it.project()),
                 json!({ "phone": phone }),
             )
         }]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| {
                 let fields =
                     [("mode", "test"), ("wanted", it.of(it.subject.phone.as_str(), STRANGER)?)];
@@ -63,8 +63,8 @@ pub fn find() -> Row {
 pub fn erase() -> Row {
     Row {
         entry: Entry::Always(Action::IdentityErased),
-        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| {
             let fields = [("mode", "test"), ("id", it.id()?), ("word", "erase")];
             form(format!("/p/{}/identities/erase", it.project()), &fields)
         }]),
@@ -74,8 +74,8 @@ pub fn erase() -> Row {
 
 pub fn sessions() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(in_api(it, "/sessions")?)]),
-        pages: Door::Ways(vec![|it| page(in_pages(it, "")?)]),
+        api: Door::Calls(vec![|it| get(in_api(it, "/sessions")?)]),
+        pages: Door::Calls(vec![|it| page(in_pages(it, "")?)]),
         ..ONE
     }
 }
@@ -83,8 +83,8 @@ pub fn sessions() -> Row {
 pub fn end_sessions() -> Row {
     Row {
         entry: Entry::Always(Action::SessionsEnded),
-        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "/sessions")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/end")?, &[("word", "end all")])]),
+        api: Door::Calls(vec![|it| api(Method::DELETE, in_api(it, "/sessions")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/end")?, &[("word", "end all")])]),
         ..ONE
     }
 }
@@ -92,11 +92,11 @@ pub fn end_sessions() -> Row {
 pub fn end_session() -> Row {
     Row {
         entry: Entry::Always(Action::SessionsEnded),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let path = in_api(it, &format!("/sessions/{}", it.subject.session))?;
             api(Method::DELETE, path, Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             form(in_pages(it, "/end")?, &[("session", &it.subject.session)])
         }]),
         ..ONE

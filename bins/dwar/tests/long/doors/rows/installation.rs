@@ -9,15 +9,15 @@ const AT_THE_MACHINE: &str = "keys are managed on the machine, or by a program";
 pub fn audit() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.pick("/audit", "/audit?since=yesterday", "/audit?limit=501"))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.only_right()?;
             page("/audit")
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.anywhere()?;
             cli("audit", &[("since", it.of("2026-01-01", "yesterday")?)])
         }]),
@@ -28,15 +28,15 @@ pub fn audit() -> Row {
 pub fn export() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.of("/audit/export", "/audit/export?since=yesterday")?)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.anywhere()?;
             page(it.of("/audit/export", "/audit/export?from=yesterday")?)
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.anywhere()?;
             cli("audit", &[("since", it.of("2026-01-01", "yesterday")?)])
         }]),
@@ -46,18 +46,18 @@ pub fn export() -> Row {
 
 pub fn project_audit() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/audit", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/audit", it.any_project()?))]),
-        cli: Door::Ways(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/audit", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/audit", it.any_project()?))]),
+        cli: Door::Calls(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
 
 pub fn project_export() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/audit/export", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/audit/export", it.any_project()?))]),
-        cli: Door::Ways(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/audit/export", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/audit/export", it.any_project()?))]),
+        cli: Door::Calls(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
@@ -65,12 +65,12 @@ pub fn project_export() -> Row {
 pub fn signing_keys() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.pick("/signing-keys", "/signing-keys?limit=x", "/signing-keys?limit=501"))
         }]),
         pages: Door::None(AT_THE_MACHINE),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.only_right()?;
             cli("signing-key list", &[])
         }]),
@@ -81,12 +81,12 @@ pub fn signing_keys() -> Row {
 pub fn rotate() -> Row {
     Row {
         entry: Entry::Always(Action::SigningKeyRotated),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.only_right()?;
             post("/signing-keys/rotate", Value::Null)
         }]),
         pages: Door::None(AT_THE_MACHINE),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.only_right()?;
             cli("signing-key rotate", &[])
         }]),
@@ -96,7 +96,7 @@ pub fn rotate() -> Row {
 
 pub fn alerts() -> Row {
     Row {
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.only_right()?;
             get("/alerts")
         }]),
@@ -108,7 +108,7 @@ pub fn alerts() -> Row {
 
 pub fn project_alerts() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/alerts", it.any_project()?))]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/alerts", it.any_project()?))]),
         pages: Door::None("every page of the project shows them, above its content"),
         cli: Door::None(DOCTOR),
         ..READ
@@ -117,11 +117,11 @@ pub fn project_alerts() -> Row {
 
 pub fn operations() -> Row {
     Row {
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.only_right()?;
             get("/operations")
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.only_right()?;
             page("/operations")
         }]),

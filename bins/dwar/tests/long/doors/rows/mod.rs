@@ -11,7 +11,7 @@ mod wallet;
 mod webhook_calls;
 mod webhooks;
 
-use crate::doors::asking::Way;
+use crate::doors::asking::DoorCall;
 use crate::doors::stage::About;
 use crate::doors::verdict::Verdict;
 use dwar_operator::{Action, Command};
@@ -56,7 +56,7 @@ pub enum Elsewhere {
 /// The ways to make a request at a door. The first way of each door asks for the same as that of
 /// the others.
 pub enum Door {
-    Ways(Vec<Way>),
+    Calls(Vec<DoorCall>),
     /// None, for this reason.
     None(&'static str),
 }

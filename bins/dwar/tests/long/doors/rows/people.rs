@@ -16,15 +16,15 @@ fn viewer(it: &Given<'_>) -> Value {
 pub fn operators() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.pick("/operators", "/operators?limit=x", "/operators?limit=501"))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.only_right()?;
             page("/team")
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.only_right()?;
             cli("operator list", &[])
         }]),
@@ -37,15 +37,15 @@ pub fn invite() -> Row {
         entry: Entry::Always(Action::OperatorInvited),
         wrong: INVALID,
         elsewhere: Elsewhere::UnlessTheirTeam(Verdict::Forbidden),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let name = it.pick(it.word.as_str(), "a/b", LONG);
             post("/operators", json!({ "name": name, "access": viewer(it) }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let name = it.pick(it.word.as_str(), "a/b", LONG);
             form("/team", &[("name", name), ("project", it.project()), ("role", "viewer")])
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let name = it.pick(it.word.as_str(), "a/b", LONG);
             let options = [("name", name), ("project", it.project()), ("role", "viewer")];
             cli("operator add", &options)
@@ -60,11 +60,11 @@ pub fn renew() -> Row {
         entry: Entry::Always(Action::InvitationRenewed),
         wrong: UNKNOWN,
         elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             post(format!("/operators/{}/invitation", it.id()?), Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| form(format!("/team/{}/invitation", it.id()?), &[])]),
-        cli: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| form(format!("/team/{}/invitation", it.id()?), &[])]),
+        cli: Door::Calls(vec![|it| {
             cli("operator renew", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
     }
@@ -76,12 +76,12 @@ pub fn change() -> Row {
         entry: Entry::Always(Action::OperatorChanged),
         wrong: UNKNOWN,
         elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let role = json!({ "project_id": it.project(), "role": "member" });
             let path = format!("/operators/{}/access", it.id()?);
             api(Method::PUT, path, json!({ "projects": [role] }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let fields = [("project", it.project()), ("role", "member"), ("confirmed", "yes")];
             form(format!("/team/{}/access", it.id()?), &fields)
         }]),
@@ -96,7 +96,7 @@ pub fn reset() -> Row {
         wrong: UNKNOWN,
         api: Door::None("a token that could do this could take over any account"),
         pages: Door::None("a page that could do this would allow taking over any account"),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             cli("operator reset", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
         ..READ
@@ -109,9 +109,9 @@ pub fn unlock() -> Row {
         entry: Entry::Always(Action::OperatorUnlocked),
         wrong: UNKNOWN,
         elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
-        api: Door::Ways(vec![|it| post(format!("/operators/{}/unlock", it.id()?), Value::Null)]),
-        pages: Door::Ways(vec![|it| form(format!("/team/{}/unlock", it.id()?), &[])]),
-        cli: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| post(format!("/operators/{}/unlock", it.id()?), Value::Null)]),
+        pages: Door::Calls(vec![|it| form(format!("/team/{}/unlock", it.id()?), &[])]),
+        cli: Door::Calls(vec![|it| {
             cli("operator unlock", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
     }
@@ -123,13 +123,13 @@ pub fn remove() -> Row {
         entry: Entry::Always(Action::OperatorRemoved),
         wrong: UNKNOWN,
         elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             api(Method::DELETE, format!("/operators/{}", it.id()?), Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             form(format!("/team/{}/remove", it.id()?), &[("word", &it.subject.name)])
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             cli("operator remove", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
     }
@@ -138,15 +138,15 @@ pub fn remove() -> Row {
 pub fn tokens() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.pick("/tokens", "/tokens?limit=x", "/tokens?limit=501"))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.only_right()?;
             page("/tokens")
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.only_right()?;
             cli("admin-token list", &[])
         }]),
@@ -158,14 +158,14 @@ pub fn make_token() -> Row {
     Row {
         entry: Entry::Always(Action::TokenMade),
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             let (name, seconds) =
                 it.pick((it.word.as_str(), 86_400), ("a/b", 86_400), ("a", 31_622_401));
             let access = viewer(it);
             post("/tokens", json!({ "name": name, "access": access, "lifetime_seconds": seconds }))
         }]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| {
                 it.anywhere()?;
                 let (name, days) = it.pick((it.word.as_str(), "1"), ("a/b", "1"), ("a", "367"));
@@ -183,7 +183,7 @@ pub fn make_token() -> Row {
                 form("/tokens", &[("name", &it.word), ("role", "everything"), ("days", "366")])
             },
         ]),
-        cli: Door::Ways(vec![
+        cli: Door::Calls(vec![
             |it| {
                 it.anywhere()?;
                 let (name, days) = it.pick((it.word.as_str(), "1"), ("a/b", "1"), ("a", "367"));
@@ -204,15 +204,15 @@ pub fn revoke_token() -> Row {
         about: About::Token,
         entry: Entry::Always(Action::TokenRevoked),
         wrong: UNKNOWN,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             api(Method::DELETE, format!("/tokens/{}", it.id()?), Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.anywhere()?;
             form(format!("/tokens/{}/revoke", it.id()?), &[("word", &it.subject.name)])
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.anywhere()?;
             cli("admin-token remove", &[("token", it.id()?)])
         }]),

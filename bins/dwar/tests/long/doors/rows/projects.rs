@@ -11,15 +11,15 @@ const LONG: &str = "a name of a project that is longer than sixty characters may
 pub fn list() -> Row {
     Row {
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             it.anywhere()?;
             get(it.pick("/projects", "/projects?limit=x", "/projects?limit=501"))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.only_right()?;
             page("/projects")
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             it.only_right()?;
             cli("project list", &[])
         }]),
@@ -31,7 +31,7 @@ pub fn create() -> Row {
     Row {
         entry: Entry::Always(Action::ProjectCreated),
         wrong: INVALID,
-        api: Door::Ways(vec![
+        api: Door::Calls(vec![
             |it| {
                 it.anywhere()?;
                 let paise = it.pick(100, -1, 1_000_000_000_001_i64);
@@ -42,11 +42,11 @@ pub fn create() -> Row {
                 post("/projects", json!({ "name": it.pick(it.word.as_str(), "", LONG) }))
             },
         ]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             it.anywhere()?;
             form("/projects", &[("name", it.pick(it.word.as_str(), "", LONG))])
         }]),
-        cli: Door::Ways(vec![
+        cli: Door::Calls(vec![
             |it| {
                 it.anywhere()?;
                 let rupees = it.pick("1", "-1", "10000000000.01");
@@ -65,13 +65,13 @@ pub fn archive() -> Row {
     Row {
         about: About::InUse,
         entry: Entry::Always(Action::ProjectArchived),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             post(format!("/projects/{}/archive", it.any_project()?), Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             form(format!("/p/{}/settings/archive", it.any_project()?), &[("word", "Acme")])
         }]),
-        cli: Door::Ways(vec![|it| cli("project archive", &[("project", it.any_project()?)])]),
+        cli: Door::Calls(vec![|it| cli("project archive", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
@@ -80,21 +80,21 @@ pub fn restore() -> Row {
     Row {
         about: About::Archived,
         entry: Entry::Always(Action::ProjectRestored),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             post(format!("/projects/{}/restore", it.any_project()?), Value::Null)
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             form(format!("/p/{}/settings/restore", it.any_project()?), &[])
         }]),
-        cli: Door::Ways(vec![|it| cli("project restore", &[("project", it.any_project()?)])]),
+        cli: Door::Calls(vec![|it| cli("project restore", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
 
 pub fn show() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}", it.any_project()?))]),
-        pages: Door::Ways(vec![
+        api: Door::Calls(vec![|it| get(format!("/projects/{}", it.any_project()?))]),
+        pages: Door::Calls(vec![
             |it| page(format!("/p/{}/settings", it.any_project()?)),
             |it| page(format!("/p/{}/settings/messages", it.any_project()?)),
             |it| page(format!("/p/{}/settings/delivery", it.any_project()?)),
@@ -114,16 +114,16 @@ pub fn show() -> Row {
                 form(path, &nothing.map(|name| (name, "")))
             },
         ]),
-        cli: Door::Ways(vec![|it| cli("project show", &[("project", it.any_project()?)])]),
+        cli: Door::Calls(vec![|it| cli("project show", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
 
 pub fn keys() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/keys", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/keys", it.any_project()?))]),
-        cli: Door::Ways(vec![|it| cli("project show", &[("project", it.any_project()?)])]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/keys", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/keys", it.any_project()?))]),
+        cli: Door::Calls(vec![|it| cli("project show", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
@@ -134,15 +134,15 @@ pub fn regenerate() -> Row {
         entry: Entry::Always(Action::KeyRegenerated),
         wrong: Wrong::Says(Verdict::Conflict),
         elsewhere: Elsewhere::Says(Verdict::Conflict),
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let path = format!("/projects/{}/keys/live/regenerate", it.project());
             post(path, json!({ "replaces": it.id()? }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let fields = [("mode", "live"), ("key", it.id()?), ("word", "Acme")];
             form(format!("/p/{}/keys/regenerate", it.project()), &fields)
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             // It replaces the current one, whichever that is.
             (it.case == Case::Right).then_some(())?;
             cli("key regenerate", &[("project", it.project()), ("mode", "live")])
@@ -153,7 +153,7 @@ pub fn regenerate() -> Row {
 pub fn play() -> Row {
     Row {
         api: Door::None("a program asks the API itself, with a test key"),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| page(format!("/p/{}/playground", it.any_project()?)),
             |it| {
                 let target = format!("/v1/otp/status/{NOBODY}");

@@ -24,7 +24,7 @@ pub fn change() -> Row {
         about: About::Settings,
         entry: Entry::Always(Action::ProjectChanged),
         wrong: INVALID,
-        api: Door::Ways(vec![
+        api: Door::Calls(vec![
             |it| {
                 let wrong = json!({ "language": "xx-quatsch!!" });
                 patch(it, it.pick(json!({ "brand": it.word }), wrong, json!({ "brand": LONG })))
@@ -35,7 +35,7 @@ pub fn change() -> Row {
                 patch(it, json!({ "sms_providers": it.of(json!(["console"]), json!(["pigeon"]))? }))
             },
         ]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| {
                 let fields = [
                     ("brand", it.pick(it.word.as_str(), "", LONG)),
@@ -90,7 +90,7 @@ pub fn change() -> Row {
                 form(format!("/p/{}/settings/tokens", it.project()), &fields)
             },
         ]),
-        cli: Door::Ways(vec![
+        cli: Door::Calls(vec![
             |it| {
                 let right = ("brand", it.word.as_str());
                 set(it, it.pick(right, ("language", "xx-quatsch!!"), ("brand", LONG)))
@@ -112,7 +112,7 @@ pub fn reprice() -> Row {
         about: About::Prices,
         entry: Entry::Always(Action::ProjectRepriced),
         wrong: INVALID,
-        api: Door::Ways(vec![
+        api: Door::Calls(vec![
             |it| {
                 let price = it.pick(it.number(), -1, MOST_PAISE.1);
                 let path = format!("/projects/{}/prices", it.project());
@@ -128,7 +128,7 @@ pub fn reprice() -> Row {
                 )
             },
         ]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| {
                 let right = format!("0.{:02}", it.number());
                 let price = it.pick(right.as_str(), "-1", MOST.1);
@@ -141,7 +141,7 @@ pub fn reprice() -> Row {
                 form(format!("/p/{}/settings/money", it.project()), &fields)
             },
         ]),
-        cli: Door::Ways(vec![
+        cli: Door::Calls(vec![
             |it| {
                 let price = it.pick(it.number(), -1, MOST_PAISE.1).to_string();
                 set(it, ("whatsapp-price-paise", &price))
@@ -157,7 +157,7 @@ pub fn probe() -> Row {
     Row {
         wrong: UNKNOWN,
         api: Door::None("it tells of one process, which a program does not choose"),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             let provider = it.of("console", "nobody")?;
             form(format!("/p/{}/settings/delivery/{provider}/probe", it.project()), &[])
         }]),
@@ -171,7 +171,7 @@ pub fn test() -> Row {
         entry: Entry::Always(Action::ProviderTested),
         wrong: UNKNOWN,
         api: Door::None("a program sends with the live key"),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             // The wallet of the other project is empty by then.
             it.anywhere()?;
             let provider = it.of("console", "nobody")?;

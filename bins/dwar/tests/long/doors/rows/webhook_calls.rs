@@ -10,17 +10,17 @@ pub fn list() -> Row {
         about: About::Webhook,
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| get(in_api(it, "/calls")?), |it| {
+        api: Door::Calls(vec![|it| get(in_api(it, "/calls")?), |it| {
             let limit = it.pick(500, 500, 501);
             let path = format!("/projects/{}/webhooks/{}", it.project(), it.id_or_bound());
             get(format!("{path}/calls?limit={limit}"))
         }]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| page(in_pages(it, "")?),
             // Its former address.
             |it| page(format!("/p/{}/settings/webhooks/{}", it.project(), it.id()?)),
         ]),
-        cli: Door::Ways(vec![|it| cli("webhook log", &options(it)?), |it| {
+        cli: Door::Calls(vec![|it| cli("webhook log", &options(it)?), |it| {
             let (endpoint, limit) = (it.id_or_bound(), it.pick("500", "500", "501"));
             let options = [("project", it.project()), ("webhook", endpoint), ("limit", limit)];
             cli("webhook log", &options)
@@ -35,9 +35,9 @@ pub fn test() -> Row {
         entry: Entry::Always(Action::EndpointTested),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| post(in_api(it, "/test")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/test")?, &[])]),
-        cli: Door::Ways(vec![|it| cli("webhook test", &options(it)?)]),
+        api: Door::Calls(vec![|it| post(in_api(it, "/test")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/test")?, &[])]),
+        cli: Door::Calls(vec![|it| cli("webhook test", &options(it)?)]),
     }
 }
 
@@ -47,13 +47,13 @@ pub fn resend() -> Row {
         entry: Entry::Always(Action::EventResent),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             post(in_api(it, "/resend")?, json!({ "event_id": it.subject.event }))
         }]),
-        pages: Door::Ways(vec![|it| {
+        pages: Door::Calls(vec![|it| {
             form(in_pages(it, "/resend")?, &[("event", &it.subject.event)])
         }]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let [project, endpoint] = options(it)?;
             cli("webhook resend", &[project, endpoint, ("event", &it.subject.event)])
         }]),

@@ -20,9 +20,9 @@ pub fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
 
 pub fn list() -> Row {
     Row {
-        api: Door::Ways(vec![|it| get(format!("/projects/{}/webhooks", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
-        cli: Door::Ways(vec![|it| cli("webhook list", &[("project", it.any_project()?)])]),
+        api: Door::Calls(vec![|it| get(format!("/projects/{}/webhooks", it.any_project()?))]),
+        pages: Door::Calls(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
+        cli: Door::Calls(vec![|it| cli("webhook list", &[("project", it.any_project()?)])]),
         ..READ
     }
 }
@@ -35,11 +35,11 @@ pub fn add() -> Row {
     Row {
         entry: Entry::Always(Action::EndpointAdded),
         wrong: INVALID,
-        api: Door::Ways(vec![|it| {
+        api: Door::Calls(vec![|it| {
             let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
             post(format!("/projects/{}/webhooks", it.project()), json!({ "url": url }))
         }]),
-        pages: Door::Ways(vec![
+        pages: Door::Calls(vec![
             |it| {
                 let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
                 form(format!("/p/{}/settings/events", it.project()), &[("url", &url)])
@@ -49,7 +49,7 @@ pub fn add() -> Row {
                 form(format!("/p/{}/settings/webhooks", it.project()), &[("url", &url)])
             },
         ]),
-        cli: Door::Ways(vec![|it| {
+        cli: Door::Calls(vec![|it| {
             let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
             cli("webhook add", &[("project", it.project()), ("url", &url)])
         }]),
@@ -63,9 +63,9 @@ pub fn rotate() -> Row {
         entry: Entry::Always(Action::EndpointSecretRotated),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
-        cli: Door::Ways(vec![|it| cli("webhook rotate-secret", &options(it)?)]),
+        api: Door::Calls(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
+        cli: Door::Calls(vec![|it| cli("webhook rotate-secret", &options(it)?)]),
     }
 }
 
@@ -75,9 +75,9 @@ pub fn enable() -> Row {
         entry: Entry::Always(Action::EndpointEnabled),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| post(in_api(it, "/enable")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/enable")?, &[])]),
-        cli: Door::Ways(vec![|it| cli("webhook enable", &options(it)?)]),
+        api: Door::Calls(vec![|it| post(in_api(it, "/enable")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/enable")?, &[])]),
+        cli: Door::Calls(vec![|it| cli("webhook enable", &options(it)?)]),
     }
 }
 
@@ -87,8 +87,8 @@ pub fn remove() -> Row {
         entry: Entry::Always(Action::EndpointRemoved),
         wrong: UNKNOWN,
         elsewhere: NOT_THERE,
-        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
-        pages: Door::Ways(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
-        cli: Door::Ways(vec![|it| cli("webhook remove", &options(it)?)]),
+        api: Door::Calls(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
+        pages: Door::Calls(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
+        cli: Door::Calls(vec![|it| cli("webhook remove", &options(it)?)]),
     }
 }
