@@ -29,7 +29,8 @@ impl Disk {
     }
 
     pub fn fill(&self) {
-        let mut ballast = std::fs::File::create(self.folder.join("ballast")).unwrap();
+        let mut file = std::fs::OpenOptions::new();
+        let mut ballast = file.create(true).append(true).open(self.folder.join("ballast")).unwrap();
         let block = [0; 4_096];
         while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
     }

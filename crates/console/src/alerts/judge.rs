@@ -4,7 +4,7 @@ use super::alert::{Alert, FAULTS};
 use super::providers;
 use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, ReportedTrouble};
 use dwar_event::Endpoint;
-use dwar_kernel::{AlertKind, Paise, ProjectId, Timestamp};
+use dwar_kernel::{AlertKind, Paise, ProjectId, StoreError, Timestamp};
 use dwar_otp::DeliveryAttempt;
 use dwar_wallet::{Balance, BalanceLevel};
 use std::time::Duration;
@@ -101,10 +101,16 @@ pub fn judge(facts: &InstallationFacts, now: Timestamp) -> Vec<Alert> {
     in_order(alerts)
 }
 
-/// Like [`judge`] while the database does not answer: from the reports of this process only.
-pub fn judge_without_database(reported: &[ReportedTrouble]) -> Vec<Alert> {
-    let detail = "what is on record cannot be read, and most requests are answered 503".to_owned();
-    let mut alerts = vec![Alert::new(AlertKind::DatabaseAway, "The database", detail)];
+/// Like [`judge`] while the database cannot be read: from the reports of this process, and the error of the read.
+pub fn judge_without_database(cause: &StoreError, reported: &[ReportedTrouble]) -> Vec<Alert> {
+    let mut alerts = match cause {
+        // PostgreSQL may accept no new connection while its disk is full.
+        StoreError::NoRoom => Vec::from_iter(room(&DatabaseState::Full)),
+        _ => {
+            let detail = "what is on record cannot be read, and most requests are answered 503";
+            vec![Alert::new(AlertKind::DatabaseAway, "The database", detail.to_owned())]
+        }
+    };
     alerts.extend(providers::judge(&[], reported));
     alerts.extend(reported.iter().filter_map(self::reported));
     in_order(alerts)

@@ -233,8 +233,13 @@ fn what_instances_see_of_themselves_names_the_machine() {
         "The clock of node-2 differs from the clock of the database by 20 seconds or more",
     ];
     assert_eq!(titles(judge(&facts, at(NOW))), own);
-    let without = titles(judge_without_database(&facts.reported));
-    assert_eq!(without, [&own[..], &["The database does not answer"]].concat());
+    for (cause, title) in [
+        (StoreError::Unavailable(String::new()), "The database does not answer"),
+        (StoreError::NoRoom, "The database has no room to write"),
+    ] {
+        let without = titles(judge_without_database(&cause, &facts.reported));
+        assert_eq!(without, [&own[..], &[title]].concat());
+    }
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Alerts {
         Ok(())
     }
 
-    /// All alerts, and the recorded ones. If the database does not answer, only the alerts of this process.
+    /// All alerts, and the recorded ones. If the database cannot be read, only the alerts of this process.
     async fn judged(&self) -> (Vec<Alert>, Option<Vec<OpenAlert>>) {
         let now = self.control.tools.now();
         let mut facts = self.facts(now).await;
@@ -192,7 +192,7 @@ impl Alerts {
         match facts {
             Ok(facts) => (judge(&facts, now), Some(facts.open)),
             // The store has logged the cause, which must not be shown here.
-            Err(_) => (judge_without_database(&own(self.local.as_ref())), None),
+            Err(cause) => (judge_without_database(&cause, &own(self.local.as_ref())), None),
         }
     }
 

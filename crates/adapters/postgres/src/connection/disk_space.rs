@@ -1,4 +1,5 @@
-use crate::connection::error::{Failure, Kind};
+use crate::connection::error::{Failure, Kind, no_connection};
+use diesel::r2d2::PoolError;
 use dwar_kernel::StoreError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,6 +43,15 @@ impl DiskSpace {
             }
             Kind::Known => failure.into(),
         }
+    }
+
+    /// Converts the pool's reason why there is no connection to the caller's error.
+    pub(crate) fn judge_refusal(&self, cause: PoolError) -> StoreError {
+        let cause = no_connection(cause);
+        if matches!(cause, StoreError::NoRoom) {
+            self.found(false);
+        }
+        cause
     }
 
     pub(crate) fn found(&self, room: bool) {

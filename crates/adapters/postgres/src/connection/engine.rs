@@ -5,7 +5,7 @@
 //! names and then tries each required feature.
 
 use crate::PostgresStore;
-use crate::connection::error::{Failure, unreachable};
+use crate::connection::error::{Failure, no_connection};
 use crate::connection::link::speak_english;
 use diesel::ConnectionError;
 use diesel::connection::SimpleConnection;
@@ -81,7 +81,7 @@ pub(crate) fn connect(url: &str) -> Result<PgConnection, StoreError> {
     let mut conn = PgConnection::establish(url).map_err(|cause| {
         tracing::warn!(%cause, "no connection to PostgreSQL");
         let refused = stranger(url, &cause);
-        refused.unwrap_or_else(|| unreachable("PostgreSQL cannot be reached", cause))
+        refused.unwrap_or_else(|| no_connection(cause))
     })?;
     recognise(&mut conn)?;
     speak_english(&mut conn);

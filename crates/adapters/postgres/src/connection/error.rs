@@ -1,6 +1,8 @@
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use dwar_kernel::{StoreError, with_causes};
 pub(crate) use dwar_sql::{unavailable, unreachable};
+use std::error::Error;
+use std::fmt::Display;
 
 /// The settings cannot work. The message is for the operator and never quotes the URL.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -157,13 +159,27 @@ const SHORT: [&str; 6] = [
     "temporary file size exceeds",
 ];
 
-/// A disk is full (SQLSTATE 53100), reported in English; see [`crate::connection::disk_space::Room`] for
+/// A disk is full (SQLSTATE 53100), reported in English; see [`crate::connection::disk_space::DiskSpace`] for
 /// other languages.
 fn is_full(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(_, message)| {
         message.starts_with("could not extend file")
             || message.ends_with(": No space left on device")
     })
+}
+
+/// The error of a call that got no connection.
+pub(crate) fn no_connection(cause: impl Error + Send + Sync + 'static) -> StoreError {
+    match is_refused_by_full_disk(&cause) {
+        true => StoreError::NoRoom,
+        false => unreachable("PostgreSQL cannot be reached", cause),
+    }
+}
+
+/// Tells whether a server with a full disk refused the connection: it may have to write a cache file before it
+/// accepts one (`RelationCacheInitializePhase3` in its `relcache.c`). The server does not translate this message.
+fn is_refused_by_full_disk(cause: &impl Display) -> bool {
+    cause.to_string().contains("could not write init file")
 }
 
 fn is_nameless(cause: &QueryError) -> bool {

@@ -1,5 +1,5 @@
 use crate::connection::disk_space::DiskSpace;
-use crate::connection::error::{Failure, no_answer_in_time, too_late, unavailable, unreachable};
+use crate::connection::error::{Failure, no_answer_in_time, too_late, unavailable};
 use crate::connection::link::{LinkManager, Links};
 use crate::connection::settings::{LOOK_UPS, SYSTEM, Settings};
 use diesel::connection::SimpleConnection;
@@ -234,7 +234,7 @@ where
     loop {
         let mut link = links
             .get_timeout(acquire_timeout.min(deadline.left()))
-            .map_err(|cause| unreachable("PostgreSQL cannot be reached", cause))?;
+            .map_err(|cause| room.judge_refusal(cause))?;
         deadline.check()?;
         let cause = match work(link.connection(), deadline) {
             Ok(value) => return Ok(value),
