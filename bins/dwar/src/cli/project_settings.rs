@@ -66,7 +66,7 @@ rows! {
     SmsProviders: "SMS providers" or INSTALLED, "sms-providers" "NAMES",
         "SMS providers in order, separated by commas; `none` skips SMS; or `default`";
     FallbackSeconds: "Fall back to SMS" or INSTALLED, "fallback-seconds" "SECONDS",
-        "Fall back to SMS after this many seconds without a receipt; 0 means never; or `default`";
+        "Fall back to SMS after this many seconds without a receipt; 0: only after a failure; or `default`";
     Brand: "Brand" or "name of the project", "brand" "BRAND",
         "Brand name in messages, at most 30 characters, or `default`";
     Language: "Language" or "en", "language" "TAG",

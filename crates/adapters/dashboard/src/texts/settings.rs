@@ -62,7 +62,7 @@ pub(crate) const fn words(setting: Setting) -> Words {
         Setting::SmsProviders => ("SMS providers", ""),
         Setting::FallbackSeconds => (
             "Fall back to SMS after (seconds)",
-            "If no delivery receipt has arrived by then. 0 means never.",
+            "If no delivery receipt has arrived by then. 0: only if WhatsApp fails.",
         ),
         Setting::LowBalance => (
             "Low balance alert, ₹",
