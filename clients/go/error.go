@@ -23,6 +23,7 @@ var (
 	ErrInvalidOTPCode         = serviceCode("INVALID_OTP_CODE")
 	ErrOTPRateLimited         = serviceCode("OTP_RATE_LIMITED")
 	ErrInsufficientBalance    = serviceCode("INSUFFICIENT_BALANCE")
+	ErrSpendLimitReached      = serviceCode("SPEND_LIMIT_REACHED")
 	ErrSMSFailed              = serviceCode("SMS_FAILED")
 	ErrOTPRequestNotFound     = serviceCode("OTP_REQUEST_NOT_FOUND")
 	ErrOTPNotFound            = serviceCode("OTP_NOT_FOUND")

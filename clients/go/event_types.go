@@ -18,6 +18,7 @@ const (
 	EventSessionRevoked   EventType = "session.revoked"
 	EventIdentityDeleted  EventType = "identity.deleted"
 	EventWalletLow        EventType = "wallet.low"
+	EventSpendReached     EventType = "spend.reached"
 	EventEndpointDisabled EventType = "endpoint.disabled"
 	EventProviderFailing  EventType = "provider.failing"
 	EventAlertOpened      EventType = "alert.opened"
@@ -25,8 +26,8 @@ const (
 	EventWebhookTest      EventType = "webhook.test"
 )
 
-// EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *EndpointEvent, *ProviderEvent,
-// *AlertEvent, *WebhookTestEvent and UnknownEvent:
+// EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *SpendEvent, *EndpointEvent,
+// *ProviderEvent, *AlertEvent, *WebhookTestEvent and UnknownEvent:
 //
 //	switch data := event.Data.(type) {
 //	case *dwar.OTPEvent:
@@ -72,6 +73,15 @@ type WalletEvent struct {
 	EventProject
 	BalancePaise   int64 `json:"balance_paise"`
 	ThresholdPaise int64 `json:"threshold_paise"`
+}
+
+// SpendEvent is of EventSpendReached.
+type SpendEvent struct {
+	EventProject
+	// Percent is the part of the limit that is reached: 50, 80 or 100.
+	Percent    int   `json:"percent"`
+	SpentPaise int64 `json:"spent_paise"`
+	LimitPaise int64 `json:"limit_paise"`
 }
 
 // EndpointEvent is of EventEndpointDisabled.
@@ -127,6 +137,7 @@ var newEventData = map[EventType]func() EventData{
 	EventSessionRevoked:   func() EventData { return new(SessionEvent) },
 	EventIdentityDeleted:  func() EventData { return new(IdentityEvent) },
 	EventWalletLow:        func() EventData { return new(WalletEvent) },
+	EventSpendReached:     func() EventData { return new(SpendEvent) },
 	EventEndpointDisabled: func() EventData { return new(EndpointEvent) },
 	EventProviderFailing:  func() EventData { return new(ProviderEvent) },
 	EventAlertOpened:      func() EventData { return new(AlertEvent) },

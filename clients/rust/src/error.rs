@@ -30,6 +30,7 @@ pub enum Code {
     InvalidOtpCode,
     OtpRateLimited,
     InsufficientBalance,
+    SpendLimitReached,
     SmsFailed,
     OtpRequestNotFound,
     OtpNotFound,

@@ -42,6 +42,9 @@ pub enum EventData {
     /// The balance fell below the threshold of the project.
     #[serde(rename = "wallet.low")]
     WalletLow(WalletEvent),
+    /// The spend of a day reached a part of the project's limit.
+    #[serde(rename = "spend.reached")]
+    SpendReached(SpendEvent),
     /// Another endpoint of the project was disabled after failing for too long.
     #[serde(rename = "endpoint.disabled")]
     EndpointDisabled(EndpointEvent),
@@ -94,6 +97,11 @@ event_data! {
     "The wallet of the project." WalletEvent {
         "Balance in paise." balance_paise: i64,
         "Threshold of a low balance, in paise." threshold_paise: i64
+    }
+    "The spend of a day in Indian time." SpendEvent {
+        "The part of the limit that is reached: 50, 80 or 100." percent: u64,
+        "Spend of the day in paise." spent_paise: i64,
+        "Limit of the day in paise." limit_paise: i64
     }
     "An endpoint of the project." EndpointEvent {
         "The endpoint." webhook_id: String,

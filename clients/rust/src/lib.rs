@@ -22,7 +22,7 @@ pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
 pub use event_types::{
     AlertEvent, EndpointEvent, EventData, IdentityEvent, OtpEvent, ProviderEvent, SessionEvent,
-    WalletEvent, WebhookTestEvent,
+    SpendEvent, WalletEvent, WebhookTestEvent,
 };
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;

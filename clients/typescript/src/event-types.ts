@@ -30,6 +30,13 @@ export interface WalletEventData extends EventData {
   thresholdPaise: number;
 }
 
+export interface SpendEventData extends EventData {
+  /** The part of the limit that is reached: 50, 80 or 100. */
+  percent: number;
+  spentPaise: number;
+  limitPaise: number;
+}
+
 export interface EndpointEventData extends EventData {
   webhookId: string;
   failures: number;
@@ -86,6 +93,7 @@ export type DwarEvent =
   | EventOf<"session.revoked", SessionEventData>
   | EventOf<"identity.deleted", IdentityEventData>
   | EventOf<"wallet.low", WalletEventData>
+  | EventOf<"spend.reached", SpendEventData>
   | EventOf<"endpoint.disabled", EndpointEventData>
   | EventOf<"provider.failing", ProviderEventData>
   | EventOf<"alert.opened" | "alert.resolved", AlertEventData>

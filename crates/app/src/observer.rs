@@ -76,6 +76,8 @@ words! {
         /// Refused because too many wrong codes stopped the phone.
         Stopped = "stopped",
         InsufficientBalance = "insufficient_balance",
+        /// The project's spend of the day had reached its limit.
+        SpendLimitReached = "spend_limit_reached",
         /// The stored first answer to an `Idempotency-Key`.
         Replayed = "replayed",
         /// The first request with an `Idempotency-Key` was still running.
@@ -115,11 +117,14 @@ impl From<&Result<SentOtp, SendOtpError>> for SendEnd {
         match outcome {
             Ok(SentOtp { admission: Some(_), .. }) => Self::Sent,
             Ok(SentOtp { admission: None, .. })
-            | Err(SendOtpError::InsufficientBalance(None) | SendOtpError::Undeliverable(None)) => {
-                Self::Replayed
-            }
+            | Err(
+                SendOtpError::InsufficientBalance(None)
+                | SendOtpError::SpendLimitReached(None)
+                | SendOtpError::Undeliverable(None),
+            ) => Self::Replayed,
             Err(SendOtpError::Undeliverable(Some(_))) => Self::Undeliverable,
             Err(SendOtpError::InsufficientBalance(Some(_))) => Self::InsufficientBalance,
+            Err(SendOtpError::SpendLimitReached(Some(_))) => Self::SpendLimitReached,
             Err(SendOtpError::RateLimited(refusal)) => match refusal.bound {
                 SendBound::Limit => Self::Limited,
                 SendBound::Pace => Self::Paced,

@@ -83,7 +83,7 @@ impl ManageWallets {
     ) -> Result<Option<Preview>, ManageError> {
         self.control.project(by, booking.command(), project).await?;
         let before = self.wallets.balance(project).await?;
-        let mut wallet = Wallet { project, balance: before, low_balance: None };
+        let mut wallet = Wallet::new(project, before);
         let now = self.control.tools.now();
         let id = EntryId::new(now, self.control.tools.entropy.as_ref());
         let amount = match booking {

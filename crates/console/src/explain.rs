@@ -132,6 +132,10 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
             "the wallet balance was too low",
             "This affects all users. Tell the person responsible for payments to add credit under Wallet.",
         ),
+        Refusal::SpendLimit => (
+            "the spend of the day had reached the project's limit",
+            "This affects all users until midnight in India. If the codes are meant, raise the limit in the settings; if not, look for the sender.",
+        ),
         Refusal::KeyReused => (
             "the app used one Idempotency-Key for two different requests",
             "This is a bug in the app: tell its developers.",

@@ -56,7 +56,7 @@ impl ConsoleParts {
             },
             wallets: ManageWallets {
                 control: control(),
-                wallets: kept.wallets,
+                wallets: kept.wallets.clone(),
                 ledger: ledger.clone(),
             },
             ledger: ManageLedger {
@@ -108,6 +108,7 @@ impl ConsoleParts {
             spend: ReadSpend {
                 control: control(),
                 figures: stores.figures.clone(),
+                wallets: kept.wallets.clone(),
                 providers,
                 prices: policies.prices,
             },

@@ -4,7 +4,7 @@ use dwar_kernel::{Channel, KeyMode, Paise, PriceList, StoreError, TRACE, Timesta
 use dwar_operator::{Command, Requester};
 use dwar_otp::Providers;
 use dwar_project::Project;
-use dwar_wallet::{Balance, BalanceLevel, Month};
+use dwar_wallet::{Balance, BalanceLevel, Month, WalletStore};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ const DAYS: u32 = 7;
 pub struct ReadSpend {
     pub(crate) control: Control,
     pub(crate) figures: Arc<dyn FiguresStore>,
+    pub(crate) wallets: Arc<dyn WalletStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) prices: PriceList,
 }
@@ -31,6 +32,9 @@ pub struct Spend {
     /// Whole days until the available balance is spent, if spending continues as in the last seven days; `None`
     /// if nothing was spent in these.
     pub days_left: Option<u64>,
+    /// What counts for the project's limit of the day in Indian time: its holds, and what they became. Refunds do
+    /// not lower it.
+    pub today: Paise,
     /// The balance compared with one send and with the project's threshold.
     pub level: BalanceLevel,
 }
@@ -54,7 +58,9 @@ impl ReadSpend {
         self.control.admit(by, Command::ShowWallet, Some(project.id))?;
         let now = self.control.tools.now();
         let figures = self.of_two_months(project, now).await?;
+        let today = self.wallets.day_spend(project.id).await?.on(now).spent;
         Ok(Spend {
+            today,
             months: by_month(&figures),
             days_left: days_left(&figures, balance, now),
             level: balance.level(

@@ -15,6 +15,9 @@ const LIMITED: ManageError = ManageError::Conflict(
 const POOR: ManageError = ManageError::Conflict(
     "The available balance does not cover one code. Pay in first. Nothing was sent.",
 );
+const SPEND_LIMITED: ManageError = ManageError::Conflict(
+    "The project's spend of the day has reached its limit. Raise it in the settings. Nothing was sent.",
+);
 const REFUSED: ManageError =
     ManageError::Conflict("The provider did not accept it. Nothing was charged.");
 
@@ -88,6 +91,7 @@ impl TestProvider {
             Ok(sent) => Ok(sent.otp),
             Err(SendOtpError::RateLimited(_)) => Err(LIMITED),
             Err(SendOtpError::InsufficientBalance(_)) => Err(POOR),
+            Err(SendOtpError::SpendLimitReached(_)) => Err(SPEND_LIMITED),
             Err(SendOtpError::Store(cause)) => Err(cause.into()),
             // Without an Idempotency-Key there is no first request to wait for.
             Err(SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Reused) => {

@@ -320,6 +320,10 @@ macro_rules! shared_store_contract_tests {
                 corrections_at_once_take_what_is_there
                 corrections_at_once_take_what_no_hold_needs
                 one_correction_at_once_is_booked_once
+                the_limit_of_a_day_is_exact
+                a_day_begins_at_midnight_in_india
+                only_a_release_lowers_what_was_spent
+                sends_at_once_never_exceed_the_limit_of_a_day
             }
             ledger {
                 pages_follow_one_another_newest_first
@@ -473,6 +477,7 @@ macro_rules! fresh_store_contract_tests {
                 an_audit_finds_every_wallet_in_order
                 an_audit_finds_corrections_in_order
                 an_audit_sees_movements_whole
+                parts_of_the_limit_are_told_once_on_a_day
             }
             closing {
                 a_ledger_adds_up_while_months_are_closed

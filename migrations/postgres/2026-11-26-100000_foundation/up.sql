@@ -29,6 +29,8 @@ CREATE TABLE projects (
     sms_providers      text,
     fallback_seconds   integer CHECK (fallback_seconds >= 0),
     low_balance        bigint,
+    -- the most that its sends may spend on one day in Indian time; NULL for no limit
+    daily_spend        bigint CHECK (daily_spend >= 0),
     -- since when its API keys are refused; NULL while it is in use
     archived_at        timestamptz,
     -- whether codes of other systems are delivered for it (`POST /v1/otp/relay`), by mode
@@ -322,11 +324,17 @@ CREATE INDEX idempotency_records_by_age ON idempotency_records (began_at);
 -- Money, in paise
 
 CREATE TABLE wallets (
-    project_id uuid PRIMARY KEY REFERENCES projects (id),
-    balance    bigint NOT NULL,
-    held       bigint NOT NULL,
-    entries    bigint NOT NULL,
-    CHECK (held >= 0 AND balance >= held)
+    project_id    uuid PRIMARY KEY REFERENCES projects (id),
+    balance       bigint NOT NULL,
+    held          bigint NOT NULL,
+    entries       bigint NOT NULL,
+    -- the day in Indian time of the newest send, what the sends of that day hold and were charged, and which part
+    -- of which limit was told on it, in per cent and paise
+    spend_since   timestamptz NOT NULL DEFAULT 'epoch',
+    spend         bigint NOT NULL DEFAULT 0,
+    spend_told    integer NOT NULL DEFAULT 0,
+    spend_told_of bigint NOT NULL DEFAULT 0,
+    CHECK (held >= 0 AND balance >= held AND spend >= 0)
 );
 
 CREATE TABLE wallet_holds (
@@ -492,9 +500,10 @@ CREATE TABLE ledger_proof_runs (
 --   changed        it is on record, and somebody else has changed it since
 --   unseen         something is on record of the phone that it was not judged by: the log is given back
 --   unaffordable   the wallet does not cover it
+--   spend_limited  the project's limit of the day does not allow its price
 --
 -- Each statement of a function sees what was committed before it, so what follows the lock of the phones
--- sees all that was recorded under it. Locks: phones, by key; codes, by id; the wallet.
+-- sees all that was recorded under it. Locks: phones, by key; codes, by id; the wallet; what an event locks.
 --
 -- Plans are kept while the tables grow. So each look-up is a subquery with OFFSET 0, which no plan joins
 -- otherwise than by one look at an index for each send, and codes in force, which few phones have, are
@@ -517,6 +526,18 @@ DECLARE
     reserved bigint;
     counted bigint;
     free bigint;
+    spend_limit bigint;
+    day timestamptz;
+    spent bigint;
+    told integer;
+    told_of bigint;
+    today timestamptz;
+    fits boolean;
+    part integer;
+    -- the parts of the limit that are reached: by which send, how much was spent by then
+    parts integer[] := '{}';
+    parts_by integer[] := '{}';
+    parts_spent bigint[] := '{}';
 BEGIN
     PERFORM pg_advisory_xact_lock(4, phone.key) FROM (
         SELECT DISTINCT hashtext(p::text) AS key FROM unnest(phones) AS p ORDER BY 1
@@ -567,17 +588,44 @@ BEGIN
         SELECT FROM unnest(outcomes, costs) AS s (outcome, cost)
         WHERE s.outcome = 'ready' AND s.cost > 0
     ) THEN
-        SELECT w.balance, w.held, w.entries INTO owned, reserved, counted
+        SELECT w.balance, w.held, w.entries, w.spend_since, w.spend, w.spend_told, w.spend_told_of,
+            (SELECT p.daily_spend FROM projects p WHERE p.id = owner)
+        INTO owned, reserved, counted, day, spent, told, told_of, spend_limit
         FROM wallets w WHERE w.project_id = owner FOR NO KEY UPDATE;
         -- A project that was never credited has no wallet.
         free := coalesce(owned - reserved, 0);
         FOR step IN 1 .. cardinality(sends) LOOP
             CONTINUE WHEN outcomes[step] <> 'ready' OR costs[step] <= 0;
-            IF costs[step] <= free THEN
-                free := free - costs[step];
-            ELSE
+            IF costs[step] > free THEN
                 outcomes[step] := 'unaffordable';
+                CONTINUE;
             END IF;
+            -- A day that another instance, whose clock is slightly ahead, has begun is kept.
+            today := date_bin('24 hours', moments[step], '2026-01-01T00:00:00+05:30');
+            IF day <> today AND day <> today + interval '24 hours' THEN
+                day := today;
+                spent := 0;
+                told := 0;
+                told_of := 0;
+            END IF;
+            fits := (spent + costs[step] <= spend_limit) IS NOT FALSE;
+            IF fits THEN
+                free := free - costs[step];
+                spent := spent + costs[step];
+            ELSE
+                outcomes[step] := 'spend_limited';
+            END IF;
+            CONTINUE WHEN spend_limit IS NULL;
+            FOREACH part IN ARRAY ARRAY[50, 80, 100] LOOP
+                CONTINUE WHEN told_of = spend_limit AND part <= told;
+                IF spent * 100 >= spend_limit * part OR part = 100 AND NOT fits THEN
+                    told := part;
+                    told_of := spend_limit;
+                    parts := parts || part;
+                    parts_by := parts_by || step;
+                    parts_spent := parts_spent || spent;
+                END IF;
+            END LOOP;
         END LOOP;
         WITH held AS (
             SELECT s.*, sum(s.cost) OVER so_far AS total, count(*) OVER so_far AS number
@@ -595,9 +643,12 @@ BEGIN
                 owned, reserved + h.total, h.send::text, h.moment, NOT h.supersedes
             FROM held h
         )
-        UPDATE wallets w SET held = w.held + h.total, entries = w.entries + h.number
-        FROM (SELECT max(total)::bigint AS total, max(number) AS number FROM held) AS h
-        WHERE w.project_id = owner AND h.number > 0;
+        UPDATE wallets w SET held = w.held + h.total, entries = w.entries + h.number,
+            spend_since = day, spend = spent, spend_told = told, spend_told_of = told_of
+        FROM (
+            SELECT coalesce(max(total), 0)::bigint AS total, coalesce(max(number), 0) AS number FROM held
+        ) AS h
+        WHERE w.project_id = owner AND (h.number > 0 OR cardinality(parts) > 0);
     END IF;
 
     FOR code IN 1 .. coalesce(cardinality(present), 0) LOOP
@@ -611,6 +662,16 @@ BEGIN
     FROM unnest(sends, worlds, phones, moments, placed, outcomes)
         AS s (send, world, phone, moment, placed, outcome)
     WHERE s.outcome = 'ready' AND s.placed;
+
+    FOR reached IN 1 .. cardinality(parts) LOOP
+        PERFORM record_event(
+            event => 'spend_reached_' || replace(entry_ids[parts_by[reached]]::text, '-', '')
+                || '_' || parts[reached],
+            project => owner, world => worlds[parts_by[reached]], happening => 'spend.reached',
+            moment => moments[parts_by[reached]], subject => entry_ids[parts_by[reached]],
+            paise => parts_spent[reached], below => spend_limit, reporter => parts[reached]::text
+        );
+    END LOOP;
 
     RETURN QUERY
     SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
@@ -671,13 +732,14 @@ CREATE TABLE events (
     channel      text,
     phone_index  bytea,
     phone_sealed bytea,
-    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a provider: how many
+    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a day's
+    -- spend: its sum and limit; of a provider: how many
     -- of its receipts failed, out of how many; of an endpoint: how many calls failed, the first when,
     -- in milliseconds
     amount       bigint,
     threshold    bigint,
     happened_at  timestamptz NOT NULL,
-    -- of a provider: its name
+    -- of a provider: its name; of a day's spend: the part of the limit, in per cent
     provider     text,
     -- whether `GET /v1/events` gives it
     in_feed      boolean NOT NULL DEFAULT false,

@@ -28,6 +28,8 @@ CREATE TABLE projects (
     sms_providers      text,
     fallback_seconds   integer CHECK (fallback_seconds >= 0),
     low_balance        bigint,
+    -- the most that its sends may spend on one day in Indian time; NULL for no limit
+    daily_spend        bigint CHECK (daily_spend >= 0),
     -- since when its API keys are refused; NULL while it is in use
     archived_at        bigint,
     -- whether codes of other systems are delivered for it (`POST /v1/otp/relay`), by mode
@@ -281,11 +283,17 @@ CREATE INDEX idempotency_records_by_age ON idempotency_records (began_at);
 -- Money, in paise
 
 CREATE TABLE wallets (
-    project_id blob PRIMARY KEY REFERENCES projects (id),
-    balance    bigint NOT NULL,
-    held       bigint NOT NULL,
-    entries    bigint NOT NULL,
-    CHECK (held >= 0 AND balance >= held)
+    project_id    blob PRIMARY KEY REFERENCES projects (id),
+    balance       bigint NOT NULL,
+    held          bigint NOT NULL,
+    entries       bigint NOT NULL,
+    -- the day in Indian time of the newest send, what the sends of that day hold and were charged, and which part
+    -- of which limit was told on it, in per cent and paise
+    spend_since   bigint      NOT NULL DEFAULT 0,
+    spend         bigint NOT NULL DEFAULT 0,
+    spend_told    integer NOT NULL DEFAULT 0,
+    spend_told_of bigint NOT NULL DEFAULT 0,
+    CHECK (held >= 0 AND balance >= held AND spend >= 0)
 ) WITHOUT ROWID;
 
 CREATE TABLE wallet_holds (
@@ -467,13 +475,14 @@ CREATE TABLE events (
     channel      text,
     phone_index  blob,
     phone_sealed blob,
-    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a provider: how many
+    -- of an identity: sessions revoked; of a wallet: balance and threshold; of a day's
+    -- spend: its sum and limit; of a provider: how many
     -- of its receipts failed, out of how many; of an endpoint: how many calls failed, the first when,
     -- in milliseconds
     amount       bigint,
     threshold    bigint,
     happened_at  bigint NOT NULL,
-    -- of a provider: its name
+    -- of a provider: its name; of a day's spend: the part of the limit, in per cent
     provider     text,
     -- whether `GET /v1/events` gives it
     in_feed      boolean NOT NULL DEFAULT false

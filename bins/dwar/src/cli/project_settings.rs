@@ -83,6 +83,8 @@ rows! {
         "Other domains and app hashes that a send may name, separated by commas; or `none`";
     LowBalance: "Low balance alert" or "no alert", "low-balance-rupees" "RUPEES",
         "Send the event wallet.low below this balance; `default` for no alert";
+    DailySpend: "Daily spend limit" or "no limit", "daily-spend-rupees" "RUPEES",
+        "Refuse live sends beyond this spend per day (IST); `default` for no limit";
 }
 
 pub struct Settings(pub ProjectChange);

@@ -62,9 +62,19 @@ impl Endpoint {
 
     /// Waits until an event of this type was delivered, and returns it.
     pub async fn hears(&self, kind: &str) -> Told {
+        self.hears_of(kind, |_| true).await
+    }
+
+    /// The event of this kind whose data has this number in a field.
+    pub async fn hears_about(&self, kind: &str, field: &str, number: i64) -> Told {
+        self.hears_of(kind, |told| told.body["data"][field] == number).await
+    }
+
+    async fn hears_of(&self, kind: &str, is_meant: impl Fn(&Told) -> bool) -> Told {
         let until = Instant::now() + Duration::from_secs(20);
+        let is_it = |told: &Told| told.body["type"] == kind && is_meant(told);
         loop {
-            if let Some(told) = self.told().into_iter().find(|told| told.body["type"] == kind) {
+            if let Some(told) = self.told().into_iter().find(is_it) {
                 return told;
             }
             assert!(Instant::now() < until, "{kind} was never told: {:?}", self.told());

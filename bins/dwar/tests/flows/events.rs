@@ -1,6 +1,6 @@
 //! Delivery of events: to the endpoints that a project names, signed, at least once.
 
-use crate::common::{Database, Endpoint, Project, Service, Told, World};
+use crate::common::{Database, Endpoint, Project, Service, Told, World, answer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 on_both_databases! {
     everything_that_happens_is_told;
+    the_spend_of_a_day_is_told_and_then_refused;
     what_was_not_taken_is_told_again_even_after_a_crash;
     a_replaced_secret_signs_along;
     what_was_told_is_on_record_and_told_again;
@@ -92,6 +93,54 @@ async fn everything_that_happens_is_told(database: Database) {
     service.send(&project.test, &service.world.phone()).await.ok();
     masked.hears("otp.sent").await;
     assert!(stranger.told().is_empty());
+}
+
+async fn the_spend_of_a_day_is_told_and_then_refused(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("100");
+    let limit = |rupees: &str| {
+        let set = ["project", "set", "--project", &project.id, "--daily-spend-rupees", rupees];
+        service.world.cli(&set)
+    };
+    assert_eq!(limit("0.60")["daily_spend_paise"], 60);
+    let relay = ["project", "set", "--project", &project.id, "--relay-live", "on"];
+    service.world.cli(&relay);
+    let endpoint = Endpoint::start().await;
+    tell(&service.world, &project, &endpoint, &[]);
+    // The first two hold 25 and cost 20 each.
+    for _ in 0..2 {
+        service.send(&project.live, &service.world.phone()).await.ok();
+    }
+    let (phone, key) = (service.world.phone(), "one-intent");
+    let send = || {
+        let send = service.call(&project.live, "/v1/otp/send", &json!({ "phone": phone }));
+        answer(send.header("Idempotency-Key", key))
+    };
+    let refused = send().await;
+    refused.refused(402, "SPEND_LIMIT_REACHED");
+    assert_eq!(refused.header("ratelimit-remaining"), "3", "no place is taken");
+    let body = json!({ "phone": phone, "code": "4711", "expires_in": 300 });
+    let relayed = answer(service.call(&project.live, "/v1/otp/relay", &body)).await;
+    relayed.refused(402, "SPEND_LIMIT_REACHED");
+    service.send(&project.test, &phone).await.ok();
+    let balance = service.world.balance(&project);
+    assert_eq!((&balance["balance_paise"], &balance["held_paise"]), (&json!(9_960), &json!(0)));
+
+    for (percent, spent) in [(50, 45), (100, 40)] {
+        let told = endpoint.hears_about("spend.reached", "percent", percent).await;
+        let wanted = json!({
+            "project_id": project.id, "mode": "live", "percent": percent, "spent_paise": spent,
+            "limit_paise": 60
+        });
+        assert_eq!(told.body["data"], wanted);
+    }
+    let changes = service.audited("project.repriced");
+    limit("0.65");
+    assert_eq!(service.audited("project.repriced"), changes + 1);
+    send().await.refused(402, "SPEND_LIMIT_REACHED");
+    assert_eq!(send().await.header("idempotent-replayed"), "true", "the first answer is kept");
+    service.send(&project.live, &phone).await.ok();
+    service.world.audit();
 }
 
 async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database) {

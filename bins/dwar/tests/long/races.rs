@@ -17,6 +17,7 @@ on_both_databases! {
     a_phone_gets_no_more_codes_than_its_limit_from_two_processes;
     a_balance_pays_for_what_it_covers;
     a_balance_pays_for_what_it_covers_in_two_processes;
+    a_day_spends_no_more_than_its_limit_in_two_processes;
     an_idempotency_key_sends_once;
     an_idempotency_key_sends_once_over_two_processes;
     nothing_of_a_deleted_identity_survives;
@@ -254,6 +255,28 @@ async fn pay_for_seven(herd: Herd) {
     herd.world().audit();
     let lines = herd.0.iter().flat_map(Service::stdout);
     assert_eq!(lines.filter(|line| line.contains("console")).count(), 7 * ROUNDS);
+}
+
+/// Two hundred times there is room for one more code in the limit of the day, and eight sends at once ask for it.
+async fn a_day_spends_no_more_than_its_limit_in_two_processes(database: Database) {
+    const EDGES: usize = 200;
+    let herd = Herd::two(database);
+    let project = herd.world().project("100");
+    let send = |service: &Service, _| {
+        let phone = service.world.phone();
+        service.call(&project.live, "/v1/otp/send", &json!({ "phone": phone }))
+    };
+    for edge in 1..=EDGES {
+        // Less than a second price is left.
+        let limit = format!("{}.{:02}", (20 * edge + 19) / 100, (20 * edge + 19) % 100);
+        let set = ["project", "set", "--project", &project.id, "--daily-spend-rupees", &limit];
+        herd.world().cli(&set);
+        expect(&herd.race(8, send).await, &[("200", 1), ("SPEND_LIMIT_REACHED", 7)]);
+    }
+    let balance = herd.world().balance(&project);
+    let left = 10_000 - 20 * EDGES;
+    assert_eq!((&balance["balance_paise"], &balance["held_paise"]), (&json!(left), &json!(0)));
+    herd.world().audit();
 }
 
 async fn an_idempotency_key_sends_once(database: Database) {

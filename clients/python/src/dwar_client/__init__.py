@@ -14,6 +14,7 @@ from ._event_types import (
     OtpEventType,
     ProviderEventData,
     SessionEventData,
+    SpendEventData,
     WalletEventData,
     WebhookTestData,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "ServiceCode",
     "Session",
     "SessionEventData",
+    "SpendEventData",
     "StoredTokens",
     "TokenType",
     "TokenVerifier",

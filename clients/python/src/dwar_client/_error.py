@@ -10,6 +10,7 @@ ServiceCode: TypeAlias = Literal[
     "INVALID_OTP_CODE",
     "OTP_RATE_LIMITED",
     "INSUFFICIENT_BALANCE",
+    "SPEND_LIMIT_REACHED",
     "SMS_FAILED",
     "OTP_REQUEST_NOT_FOUND",
     "OTP_NOT_FOUND",

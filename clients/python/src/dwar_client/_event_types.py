@@ -41,6 +41,13 @@ class WalletEventData(EventData):
     threshold_paise: int
 
 
+class SpendEventData(EventData):
+    percent: int
+    """The part of the limit that is reached: 50, 80 or 100."""
+    spent_paise: int
+    limit_paise: int
+
+
 class EndpointEventData(EventData):
     webhook_id: str
     failures: int
@@ -95,6 +102,7 @@ DwarEvent: TypeAlias = (
     | Event[Literal["session.revoked"], SessionEventData]
     | Event[Literal["identity.deleted"], IdentityEventData]
     | Event[Literal["wallet.low"], WalletEventData]
+    | Event[Literal["spend.reached"], SpendEventData]
     | Event[Literal["endpoint.disabled"], EndpointEventData]
     | Event[Literal["provider.failing"], ProviderEventData]
     | Event[Literal["alert.opened", "alert.resolved"], AlertEventData]

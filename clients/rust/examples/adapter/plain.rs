@@ -9,7 +9,7 @@ use dwar_client::answers::{
 };
 use dwar_client::{
     AlertEvent, Claims, EndpointEvent, Error, Event, EventData, IdentityEvent, Mode, OtpEvent,
-    ProviderEvent, Secret, SessionEvent, Tokens, WalletEvent, WebhookTestEvent,
+    ProviderEvent, Secret, SessionEvent, SpendEvent, Tokens, WalletEvent, WebhookTestEvent,
 };
 use serde_json::{Map, Value, json};
 
@@ -92,6 +92,7 @@ plain! {
     SessionEvent { project_id, mode, session_id, identity_id }
     IdentityEvent { project_id, mode, identity_id, sessions_revoked }
     WalletEvent { project_id, mode, balance_paise, threshold_paise }
+    SpendEvent { project_id, mode, percent, spent_paise, limit_paise }
     EndpointEvent { project_id, mode, webhook_id, failures, failing_since }
     ProviderEvent { project_id, mode, provider, failed, receipts }
     AlertEvent { project_id, mode, alert, severity, webhook_id, since }
@@ -112,6 +113,7 @@ impl Plain for EventData {
             Self::SessionRevoked(data) => data.plain(),
             Self::IdentityDeleted(data) => data.plain(),
             Self::WalletLow(data) => data.plain(),
+            Self::SpendReached(data) => data.plain(),
             Self::EndpointDisabled(data) => data.plain(),
             Self::ProviderFailing(data) => data.plain(),
             Self::AlertOpened(data) | Self::AlertResolved(data) => data.plain(),

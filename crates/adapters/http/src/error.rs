@@ -74,6 +74,8 @@ dwar_wire::codes! {
             "The database was restored since this cursor was given; begin again without one."
         CursorExpired "CURSOR_EXPIRED" GONE
             "Events after this cursor are no longer kept; begin again without one."
+        SpendLimitReached "SPEND_LIMIT_REACHED" PAYMENT_REQUIRED
+            "The project's spend of the day has reached its limit. Nothing was sent or charged."
         IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
             "The first request with this Idempotency-Key is still running."
         IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
@@ -288,6 +290,9 @@ impl From<SendOtpError> for ApiError {
             SendOtpError::InsufficientBalance(at) => {
                 Self::limited_or_replayed(ErrorCode::InsufficientBalance, at)
             }
+            SendOtpError::SpendLimitReached(at) => {
+                Self::limited_or_replayed(ErrorCode::SpendLimitReached, at)
+            }
             SendOtpError::Undeliverable(at) => Self::limited_or_replayed(ErrorCode::SmsFailed, at),
             SendOtpError::Conflict => ErrorCode::IdempotencyConflict.into(),
             SendOtpError::Reused => ErrorCode::IdempotencyKeyReused.into(),
@@ -330,6 +335,7 @@ impl ErrorCode {
             HookRefusal::ProjectLimited => Self::RateLimited,
             HookRefusal::Undelivered => Self::SmsFailed,
             HookRefusal::InsufficientBalance => Self::InsufficientBalance,
+            HookRefusal::SpendLimitReached => Self::SpendLimitReached,
             HookRefusal::Unavailable => Self::ServiceUnavailable,
         }
     }
@@ -340,7 +346,9 @@ impl From<HookRefusal> for ApiError {
         match refusal {
             HookRefusal::InvalidCode => Self::field("code", InvalidRelayedCode),
             // The person who waits for the code can do nothing about these.
-            HookRefusal::InsufficientBalance => ErrorCode::ServiceUnavailable.into(),
+            HookRefusal::InsufficientBalance | HookRefusal::SpendLimitReached => {
+                ErrorCode::ServiceUnavailable.into()
+            }
             other => ErrorCode::of_hook(other).into(),
         }
     }

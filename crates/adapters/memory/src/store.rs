@@ -16,7 +16,7 @@ use dwar_otp::{GuessBudget, KeptReceipt, Otp, RefusedSends};
 use dwar_project::{Hook, KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
-use dwar_wallet::{Balance, Closing, LedgerProof, OpenHold, ProofRun, StatementLine};
+use dwar_wallet::{Balance, Closing, DaySpend, LedgerProof, OpenHold, ProofRun, StatementLine};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,6 +31,7 @@ pub(crate) struct State {
     pub signing_keys: Vec<SigningKey>,
     /// The wallets, each with the position of its newest entry.
     pub wallets: BTreeMap<ProjectId, (Balance, u64)>,
+    pub day_spends: HashMap<ProjectId, DaySpend>,
     pub ledger: Vec<(ProjectId, StatementLine)>,
     pub closings: Vec<Closing>,
     pub holds: Vec<OpenHold>,

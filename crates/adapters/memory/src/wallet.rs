@@ -2,15 +2,19 @@ use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
-    Adjusted, Adjustment, Balance, Credit, Credited, EntryKind, HoldOutcome, ImpossibleBalance,
-    LedgerAudit, LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement,
-    StatementLine, Wallet, WalletStore,
+    Adjusted, Adjustment, Balance, Credit, Credited, DaySpend, EntryKind, HoldOutcome,
+    ImpossibleBalance, LedgerAudit, LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded,
+    Settlement, StatementLine, Wallet, WalletStore,
 };
 use std::collections::BTreeMap;
 
 impl State {
     fn balance(&self, project: ProjectId) -> Balance {
         self.wallets.get(&project).map(|(balance, _)| *balance).unwrap_or_default()
+    }
+
+    fn day_spend(&self, project: ProjectId) -> DaySpend {
+        self.day_spends.get(&project).copied().unwrap_or_default()
     }
 
     fn entry(
@@ -30,16 +34,19 @@ impl State {
         project: ProjectId,
         rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, ImpossibleBalance>,
     ) -> Result<T, StoreError> {
-        let low_balance = self.project(project).and_then(|(found, _)| found.low_balance);
-        let mut wallet = Wallet { project, balance: self.balance(project), low_balance };
+        let found = self.project(project).map(|(found, _)| (found.low_balance, found.daily_spend));
+        let (low_balance, daily_spend) = found.unwrap_or_default();
+        let (balance, spend) = (self.balance(project), self.day_spend(project));
+        let mut wallet = Wallet { project, balance, low_balance, spend, daily_spend };
         let moved = rule(&mut wallet)?;
+        self.day_spends.insert(project, wallet.spend);
         for entry in moved.entries {
             let (balance, position) = self.wallets.entry(project).or_default();
             (*balance, *position) = (entry.after, *position + 1);
             let line = StatementLine { position: *position, entry, closing: None };
             self.ledger.push((project, line));
         }
-        self.record(moved.event);
+        self.record(moved.events);
         Ok(moved.outcome)
     }
 
@@ -124,6 +131,10 @@ impl WalletStore for MemoryStore {
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
         Ok(self.step("WalletStore::balance").await?.balance(project))
+    }
+
+    async fn day_spend(&self, project: ProjectId) -> Result<DaySpend, StoreError> {
+        Ok(self.step("WalletStore::day_spend").await?.day_spend(project))
     }
 
     async fn balances(

@@ -5,8 +5,8 @@ use crate::event;
 use diesel::prelude::*;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallets};
-use dwar_sql::{EntryRow, Id, WalletRow, balance};
-use dwar_wallet::{Balance, ImpossibleBalance, Movement, Paise, Wallet};
+use dwar_sql::{EntryRow, Id, WalletRow, WalletSettings};
+use dwar_wallet::{ImpossibleBalance, Movement, Wallet};
 
 /// Applies a rule to a project's wallet under its lock, and stores the result.
 pub(crate) fn apply<T>(
@@ -19,29 +19,34 @@ pub(crate) fn apply<T>(
 ) -> Result<T, Failure> {
     loop {
         // Not a join, because the project's row must not be locked.
-        let threshold = projects::table.find(Id::from(project)).select(projects::low_balance);
-        let columns = (wallets::balance, wallets::held, wallets::entries, threshold.single_value());
-        let found: Option<(i64, i64, i64, Option<i64>)> = wallets::table
+        let of_project = || projects::table.find(Id::from(project));
+        let settings = (
+            of_project().select(projects::low_balance).single_value(),
+            of_project().select(projects::daily_spend).single_value(),
+        );
+        let found: Option<(WalletRow, WalletSettings)> = wallets::table
             .find(Id::from(project))
-            .select(columns)
+            .select((WalletRow::as_select(), settings))
             .for_update()
             .get_result(conn)
             .optional()?;
+        let is_stored = found.is_some();
         // A wallet that was never credited is empty and cannot fall below its threshold.
-        let (owned, held, entries, low_balance) = found.unwrap_or_default();
-        let low_balance = low_balance.map(Paise);
-        let mut wallet = Wallet { project, balance: balance(owned, held), low_balance };
+        let empty = || (WalletRow::empty(project), WalletSettings::default());
+        let (row, settings) = found.unwrap_or_else(empty);
+        let before = row.wallet(project, settings)?;
+        let mut wallet = before;
         let movement = rule(conn, &mut wallet)?.map_err(StoreError::from)?;
-        if movement.entries.is_empty() {
+        if wallet == before {
             return Ok(movement.outcome);
         }
-        if found.is_some() {
-            save(conn, &wallet, entries, &movement)?;
+        if is_stored {
+            save(conn, &wallet, row.entries, &movement)?;
             return Ok(movement.outcome);
         }
         // Another step may open the wallet first, so the rule is applied again under its lock.
         diesel::insert_into(wallets::table)
-            .values(WalletRow::new(project, Balance::default(), 0))
+            .values(WalletRow::empty(project))
             .on_conflict_do_nothing()
             .execute(conn)?;
     }
@@ -60,11 +65,11 @@ fn save<T>(
         .collect();
     let position = rows.last().map_or(position, |row| row.position);
     diesel::update(wallets::table.find(Id::from(wallet.project)))
-        .set(WalletRow::new(wallet.project, wallet.balance, position))
+        .set(WalletRow::new(wallet, position))
         .execute(conn)?;
     diesel::insert_into(ledger_entries::table).values(rows).execute(conn)?;
-    match &movement.event {
-        Some(event) => event::record(conn, event),
-        None => Ok(()),
+    for event in &movement.events {
+        event::record(conn, event)?;
     }
+    Ok(())
 }

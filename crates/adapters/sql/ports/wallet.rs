@@ -10,8 +10,8 @@ use dwar_sql::{
     read_one,
 };
 use dwar_wallet::{
-    Adjusted, Adjustment, Balance, Credit, Credited, EntryKind, LedgerAudit, LedgerEntry, OpenHold,
-    Reference, Refunded, Settlement, WalletStore,
+    Adjusted, Adjustment, Balance, Credit, Credited, DaySpend, EntryKind, LedgerAudit, LedgerEntry,
+    OpenHold, Reference, Refunded, Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
 
@@ -91,6 +91,20 @@ impl WalletStore for Store {
                     .get_result(conn)
                     .optional()?;
                 Ok(found.map(|(owned, held)| balance(owned, held)).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn day_spend(&self, project: ProjectId) -> Result<DaySpend, StoreError> {
+        self.of(project)
+            .read("wallet.day_spend", move |conn| {
+                let found: Option<WalletRow> = wallets::table
+                    .find(Id::from(project))
+                    .select(WalletRow::as_select())
+                    .get_result(conn)
+                    .optional()?;
+                let spend = found.map(|row| row.day_spend()).transpose()?;
+                Ok(spend.unwrap_or_default())
             })
             .await
     }

@@ -122,6 +122,12 @@ impl From<&Event> for EventRow {
                 threshold: Some(threshold.0),
                 ..bare((*entry).into())
             },
+            Subject::Spend { entry, percent, spent, limit } => Self {
+                amount: Some(spent.0),
+                threshold: Some(limit.0),
+                provider: Some(percent.to_string()),
+                ..bare((*entry).into())
+            },
             Subject::Endpoint { endpoint, failures, since } => Self {
                 amount: Some((*failures).into()),
                 threshold: Some(since.timestamp_millis()),
@@ -197,6 +203,15 @@ impl TryFrom<EventRow> for Event {
                 entry: read.id("subject_id", subject)?,
                 balance: Paise(read.known("amount", amount)?),
                 threshold: Paise(read.known("threshold", row.threshold)?),
+            },
+            EventKind::SpendReached => Subject::Spend {
+                entry: read.id("subject_id", subject)?,
+                percent: read.known(
+                    "provider",
+                    row.provider.as_deref().and_then(|percent| percent.parse().ok()),
+                )?,
+                spent: Paise(read.known("amount", amount)?),
+                limit: Paise(read.known("threshold", row.threshold)?),
             },
             EventKind::EndpointDisabled => Subject::Endpoint {
                 endpoint: read.id("subject_id", subject)?,

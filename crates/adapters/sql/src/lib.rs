@@ -78,7 +78,9 @@ pub use signing_key::SigningKeyRow;
 pub use trace::traced;
 pub use value::{At, Id};
 pub use waits::{WaitsRow, backlog};
-pub use wallet::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, balance, balances};
+pub use wallet::{
+    AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, WalletSettings, balance, balances,
+};
 
 /// The owner of queued work: a project, or `None` for background work.
 pub type Flow = Option<dwar_kernel::ProjectId>;

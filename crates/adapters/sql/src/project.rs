@@ -29,6 +29,7 @@ pub struct ProjectRow {
     pub sms_providers: Option<String>,
     pub fallback_seconds: Option<i32>,
     pub low_balance: Option<i64>,
+    pub daily_spend: Option<i64>,
     pub archived_at: Option<At>,
     pub relay_live: bool,
     pub relay_test: bool,
@@ -99,6 +100,7 @@ impl From<Project> for ProjectRow {
             sms_providers: project.routing.sms.map(join),
             fallback_seconds: project.routing.fallback_seconds.map(stored_count),
             low_balance: project.low_balance.map(|paise| paise.0),
+            daily_spend: project.daily_spend.map(|paise| paise.0),
             archived_at: project.archived_at.map(Into::into),
             relay_live: project.relay.live,
             relay_test: project.relay.test,
@@ -149,6 +151,7 @@ impl TryFrom<ProjectRow> for Project {
                 fallback_seconds: seconds.transpose()?,
             },
             low_balance: row.low_balance.map(Paise),
+            daily_spend: row.daily_spend.map(Paise),
             created_at: read.at("created_at", row.created_at)?,
             archived_at: read.maybe_at("archived_at", row.archived_at)?,
         })

@@ -21,6 +21,7 @@ diesel::table! {
         sms_providers -> Nullable<Text>,
         fallback_seconds -> Nullable<Integer>,
         low_balance -> Nullable<BigInt>,
+        daily_spend -> Nullable<BigInt>,
         archived_at -> Nullable<At>,
         relay_live -> Bool,
         relay_test -> Bool,
@@ -168,6 +169,10 @@ diesel::table! {
         balance -> BigInt,
         held -> BigInt,
         entries -> BigInt,
+        spend_since -> At,
+        spend -> BigInt,
+        spend_told -> Integer,
+        spend_told_of -> BigInt,
     }
 }
 

@@ -1,14 +1,16 @@
 //! Rows of wallets, ledger entries and holds.
 
-use crate::schema::{ledger_entries, wallet_holds, wallets};
+use crate::schema::{ledger_entries, projects, wallet_holds, wallets};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_wallet::{Balance, EntryKind, LedgerAudit, LedgerEntry, OpenHold, Paise, Reference};
+use dwar_wallet::{
+    Balance, DaySpend, EntryKind, LedgerAudit, LedgerEntry, OpenHold, Paise, Reference, Wallet,
+};
 use std::collections::{BTreeMap, HashMap};
 
-/// Row of `wallets`: balances in paise, and the number of entries.
+/// Row of `wallets`: balances in paise, the number of entries, and the spend of a day.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = wallets, primary_key(project_id))]
 pub struct WalletRow {
@@ -16,6 +18,18 @@ pub struct WalletRow {
     pub balance: i64,
     pub held: i64,
     pub entries: i64,
+    pub spend_since: At,
+    pub spend: i64,
+    pub spend_told: i32,
+    pub spend_told_of: i64,
+}
+
+/// The settings of a project that its wallet goes by, in paise.
+#[derive(Clone, Copy, Default, Queryable, Selectable)]
+#[diesel(table_name = projects)]
+pub struct WalletSettings {
+    low_balance: Option<i64>,
+    daily_spend: Option<i64>,
 }
 
 /// Row of `ledger_entries`: one movement of money, in paise.
@@ -64,14 +78,57 @@ pub fn balances(projects: &[ProjectId], rows: &[WalletRow]) -> BTreeMap<ProjectI
 
 impl WalletRow {
     /// Makes the row of a wallet after so many entries.
-    pub fn new(project: ProjectId, balance: Balance, entries: i64) -> Self {
-        let Balance { balance: Paise(balance), held: Paise(held) } = balance;
-        Self { project_id: project.into(), balance, held, entries }
+    pub fn new(wallet: &Wallet, entries: i64) -> Self {
+        let DaySpend { since, spent, told, told_of } = wallet.spend;
+        Self {
+            project_id: wallet.project.into(),
+            balance: wallet.balance.balance.0,
+            held: wallet.balance.held.0,
+            entries,
+            spend_since: since.into(),
+            spend: spent.0,
+            spend_told: told.into(),
+            spend_told_of: told_of.0,
+        }
+    }
+
+    /// The row of a wallet that was never credited.
+    pub fn empty(project: ProjectId) -> Self {
+        Self::new(&Wallet::new(project, Balance::default()), 0)
     }
 
     /// The balance of the wallet and its held part, in paise.
     pub const fn balance(&self) -> Balance {
         balance(self.balance, self.held)
+    }
+
+    /// What was spent on a day.
+    ///
+    /// # Errors
+    /// If the row says what no wallet can.
+    pub fn day_spend(&self) -> Result<DaySpend, StoreError> {
+        let read = Row::new("wallets", self.project_id);
+        Ok(DaySpend {
+            since: read.at("spend_since", self.spend_since)?,
+            spent: Paise(self.spend),
+            told: read.known("spend_told", u8::try_from(self.spend_told).ok())?,
+            told_of: Paise(self.spend_told_of),
+        })
+    }
+
+    /// The wallet of a project with these settings.
+    ///
+    /// # Errors
+    /// Those of [`Self::day_spend`].
+    pub fn wallet(
+        &self,
+        project: ProjectId,
+        settings: WalletSettings,
+    ) -> Result<Wallet, StoreError> {
+        let WalletSettings { low_balance, daily_spend } = settings;
+        let (low_balance, daily_spend) = (low_balance.map(Paise), daily_spend.map(Paise));
+        let (balance, spend) = (self.balance(), self.day_spend()?);
+        Ok(Wallet { project, balance, low_balance, spend, daily_spend })
     }
 }
 

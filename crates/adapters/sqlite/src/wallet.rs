@@ -5,13 +5,13 @@ use crate::event;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
-use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, statement};
-use dwar_wallet::{Balance, HoldOutcome, ImpossibleBalance, Movement, OpenHold, Paise, Wallet};
+use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, WalletSettings, statement};
+use dwar_wallet::{HoldOutcome, ImpossibleBalance, Movement, OpenHold, Wallet};
 
-/// A stored wallet with the threshold of its project.
+/// A stored wallet with the settings of its project.
 pub(crate) struct StoredWallet {
     row: WalletRow,
-    low_balance: Option<i64>,
+    settings: WalletSettings,
 }
 
 impl StoredWallet {
@@ -19,21 +19,20 @@ impl StoredWallet {
     pub(crate) fn new(
         project: ProjectId,
         row: Option<WalletRow>,
-        low_balance: Option<i64>,
+        settings: WalletSettings,
     ) -> Self {
-        let row = row.unwrap_or_else(|| WalletRow::new(project, Balance::default(), 0));
-        Self { row, low_balance }
+        Self { row: row.unwrap_or_else(|| WalletRow::empty(project)), settings }
     }
 
     pub(crate) fn read(connection: &mut SqliteConnection, project: ProjectId) -> QueryResult<Self> {
         let found = wallets::table
             .inner_join(projects::table)
             .filter(wallets::project_id.eq(Id::from(project)))
-            .select((WalletRow::as_select(), projects::low_balance))
+            .select((WalletRow::as_select(), WalletSettings::as_select()))
             .get_result(connection)
             .optional()?;
-        let (row, low_balance) = found.unzip();
-        Ok(Self::new(project, row, low_balance.flatten()))
+        let (row, settings): (_, Option<WalletSettings>) = found.unzip();
+        Ok(Self::new(project, row, settings.unwrap_or_default()))
     }
 }
 
@@ -48,28 +47,28 @@ pub(crate) fn apply<T>(
 ) -> Result<T, Failure> {
     let purse = StoredWallet::read(connection, project)?;
     let movement = book(connection, project, purse, rule)?;
-    if let Some(event) = &movement.event {
+    for event in &movement.events {
         event::record(connection, event)?;
     }
     Ok(movement.outcome)
 }
 
-/// Applies a rule to a wallet that was read in this step, and stores the result without the event.
+/// Applies a rule to a wallet that was read in this step, and stores the result without the events.
 pub(crate) fn book<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
-    StoredWallet { row, low_balance }: StoredWallet,
+    StoredWallet { row, settings }: StoredWallet,
     rule: impl FnOnce(
         &mut SqliteConnection,
         &mut Wallet,
     ) -> Result<Result<Movement<T>, ImpossibleBalance>, Failure>,
 ) -> Result<Movement<T>, Failure> {
-    let mut wallet =
-        Wallet { project, balance: row.balance(), low_balance: low_balance.map(Paise) };
+    let before = row.wallet(project, settings)?;
+    let mut wallet = before;
     let movement = rule(connection, &mut wallet)?.map_err(StoreError::from)?;
-    if !movement.entries.is_empty() {
+    if wallet != before {
         let added = i64::try_from(movement.entries.len()).unwrap_or(i64::MAX);
-        let row = WalletRow::new(project, wallet.balance, row.entries + added);
+        let row = WalletRow::new(&wallet, row.entries + added);
         let insert = diesel::insert_into(wallets::table).values(&row);
         statement::upsert(insert, "project_id", &row).execute(connection)?;
     }
@@ -88,7 +87,7 @@ pub(crate) fn book<T>(
     Ok(movement)
 }
 
-/// Reserves money for a send; this causes no event.
+/// Reserves money for a send, and records the events.
 pub(crate) fn hold(
     connection: &mut SqliteConnection,
     purse: StoredWallet,
@@ -99,6 +98,9 @@ pub(crate) fn hold(
     if !held.entries.is_empty() {
         let row = HoldRow::from(hold);
         diesel::insert_into(wallet_holds::table).values(row).execute(connection)?;
+    }
+    for event in &held.events {
+        event::record(connection, event)?;
     }
     Ok(held.outcome)
 }

@@ -198,6 +198,7 @@ impl From<RelayOtpError> for HookOutcome {
             SendOtpError::RateLimited(_) => HookRefusal::PhoneLimited,
             SendOtpError::Undeliverable(_) => HookRefusal::Undelivered,
             SendOtpError::InsufficientBalance(_) => HookRefusal::InsufficientBalance,
+            SendOtpError::SpendLimitReached(_) => HookRefusal::SpendLimitReached,
             SendOtpError::Reused => HookRefusal::Unavailable,
             SendOtpError::Conflict => return Self::Running,
             SendOtpError::Store(cause) => return Self::Failed(cause),

@@ -59,8 +59,8 @@ impl SendOtp {
     /// answer again and sends nothing.
     ///
     /// # Errors
-    /// [`SendOtpError::InsufficientBalance`] does not count against the limit of the phone. Nor does
-    /// [`SendOtpError::Undeliverable`] if every provider refused; if one may have sent a message, the send
+    /// [`SendOtpError::InsufficientBalance`] and [`SendOtpError::SpendLimitReached`] do not count against the
+    /// limit of the phone. Nor does [`SendOtpError::Undeliverable`] if every provider refused; if one may have sent a message, the send
     /// keeps its place.
     #[instrument(name = "send_otp", target = TRACE, level = "error", skip_all)]
     pub async fn send(
@@ -170,6 +170,9 @@ impl SendOtp {
             }
             Prepared::Unaffordable(admission) => {
                 return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
+            }
+            Prepared::SpendLimited(admission) => {
+                return Err(SendOtpError::SpendLimitReached(Some(admission.withdrawn)));
             }
         };
         (order.recorded)();
@@ -304,6 +307,7 @@ const fn reason_of(refused: &SendOtpError) -> Option<Refusal> {
             SendBound::Stop => Refusal::Stop,
         }),
         SendOtpError::InsufficientBalance(_) => Some(Refusal::Balance),
+        SendOtpError::SpendLimitReached(_) => Some(Refusal::SpendLimit),
         SendOtpError::Reused => Some(Refusal::KeyReused),
         SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Store(_) => None,
     }

@@ -34,6 +34,9 @@ refusals! {
         /// Nothing was sent or charged. Holds the state of the limit, or `None` if the first answer to an
         /// `Idempotency-Key` is repeated.
         InsufficientBalance(Option<Admission>) = "the wallet balance is too low",
+        /// The limit of the day on the project's spend. Nothing was sent or charged. Holds the state of the limit
+        /// of the phone, or `None` as above.
+        SpendLimitReached(Option<Admission>) = "the project's spend of the day has reached its limit",
         /// Nothing was charged. Holds the state of the limit, or `None` as above.
         Undeliverable(Option<Admission>) = "no channel could deliver the code",
         Conflict = "the first request with this key is still running",
@@ -42,6 +45,7 @@ refusals! {
 }
 
 const POOR: &str = "insufficient_balance";
+const SPEND_LIMIT: &str = "spend_limit_reached";
 const LOST: &str = "undeliverable";
 
 /// Stored form of an answer, to repeat it: only for answers that tell the outcome of a code. After any other
@@ -54,6 +58,7 @@ pub(crate) fn first_answer(outcome: &Result<SentOtp, SendOtpError>) -> Option<St
             Some(format!("{} {status} {channel} {expires_at} {}", sent.otp, sent.expires_in))
         }
         Err(SendOtpError::InsufficientBalance(_)) => Some(POOR.to_owned()),
+        Err(SendOtpError::SpendLimitReached(_)) => Some(SPEND_LIMIT.to_owned()),
         Err(SendOtpError::Undeliverable(_)) => Some(LOST.to_owned()),
         Err(_) => None,
     }
@@ -64,6 +69,7 @@ pub(crate) fn again(answer: &[u8], mode: KeyMode) -> Option<Result<SentOtp, Send
     let text = std::str::from_utf8(answer).ok()?;
     match text {
         POOR => return Some(Err(SendOtpError::InsufficientBalance(None))),
+        SPEND_LIMIT => return Some(Err(SendOtpError::SpendLimitReached(None))),
         LOST => return Some(Err(SendOtpError::Undeliverable(None))),
         _ => {}
     }

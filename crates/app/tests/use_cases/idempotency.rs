@@ -91,6 +91,13 @@ async fn a_definite_refusal_is_given_again() {
     let answer = again(KeyMode::Live, kept.unwrap()).await;
     assert!(matches!(answer, Err(SendOtpError::InsufficientBalance(None))));
 
+    let mut limited = World::live();
+    limited.spends_too_much(HOLD);
+    let (answer, kept) = first(&mut limited).await;
+    assert!(matches!(answer, Err(SendOtpError::SpendLimitReached(Some(_)))));
+    let answer = again(KeyMode::Live, kept.unwrap()).await;
+    assert!(matches!(answer, Err(SendOtpError::SpendLimitReached(None))));
+
     let mut lost = World::live();
     lost.begins(HOLD).whatsapp(refused()).sms(refused());
     let (answer, kept) = first(&mut lost).await;

@@ -138,6 +138,16 @@ async fn too_low_a_balance_takes_no_place_and_sends_nothing() {
 }
 
 #[tokio::test]
+async fn a_spent_day_takes_no_place_and_sends_nothing() {
+    let mut world = World::live();
+    world.spends_too_much(Cost::Hold(Paise(30)));
+    let Err(SendOtpError::SpendLimitReached(Some(admission))) = send(&mut world).await else {
+        panic!("the limit allowed it");
+    };
+    assert_eq!(admission.remaining, admission.limit);
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_limit_ends_it_and_says_which_bound_it_was() {
     for (mode, bound) in [(KeyMode::Live, SendBound::Limit), (KeyMode::Test, SendBound::Pace)] {
         let mut world = World::of(mode);

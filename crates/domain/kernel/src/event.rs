@@ -24,6 +24,8 @@ words! {
         IdentityDeleted = "identity.deleted",
         /// A balance fell below the project's threshold.
         WalletLow = "wallet.low",
+        /// The spend of a day reached a part of the project's limit.
+        SpendReached = "spend.reached",
         /// An endpoint was disabled after failing for too long.
         EndpointDisabled = "endpoint.disabled",
         /// The receipts of a provider report many more failures than before.
@@ -60,6 +62,14 @@ pub enum Subject {
         entry: EntryId,
         balance: Paise,
         threshold: Paise,
+    },
+    Spend {
+        /// The ledger entry of the hold that reached it, or that the limit refused.
+        entry: EntryId,
+        /// The part of the limit that is reached: 50, 80 or 100.
+        percent: u8,
+        spent: Paise,
+        limit: Paise,
     },
     Endpoint {
         endpoint: EndpointId,
@@ -115,6 +125,9 @@ impl Event {
             Subject::Session { session, .. } => session.uuid().simple().to_string(),
             Subject::Identity { identity, .. } => identity.uuid().simple().to_string(),
             Subject::Wallet { entry, .. } => entry.uuid().simple().to_string(),
+            Subject::Spend { entry, percent, .. } => {
+                format!("{}_{percent}", entry.uuid().simple())
+            }
             Subject::Endpoint { endpoint, .. } => {
                 format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp_millis())
             }

@@ -46,6 +46,8 @@ words! {
         Stop = "stop",
         Balance = "balance",
         /// The `Idempotency-Key` was used before, with another body.
+        /// The project's spend of the day had reached its limit.
+        SpendLimit = "spend_limit",
         KeyReused = "key_reused",
         /// The API key reached its request limit; the phone was not read.
         Ceiling = "ceiling",

@@ -41,7 +41,7 @@
 //!
 //! // The phone's limit has room, and the wallet covers the price: both change, or neither does.
 //! let balance = Balance { balance: Paise(30), held: Paise::ZERO };
-//! let mut wallet = Wallet { project, balance, low_balance: None };
+//! let mut wallet = Wallet::new(project, balance);
 //! let mut log = SendLog::default();
 //! let hold = |it: OpenHold| wallet.hold(&it, send.entry).map(|step| step.outcome);
 //! assert!(matches!(send.judge(&mut log, hold, now), Ok(Prepared::Ready(_))));

@@ -37,6 +37,8 @@ pub enum Prepared {
     Limited(SendAdmission),
     /// The wallet does not cover the send. Nothing has changed.
     Unaffordable(SendAdmission),
+    /// The project's limit of the day does not allow the price. At most the event of this was recorded.
+    SpendLimited(SendAdmission),
 }
 
 impl NewSend {
@@ -90,6 +92,7 @@ impl NewSend {
         Ok(match held {
             HoldOutcome::Held => Prepared::Ready(admission),
             HoldOutcome::Insufficient => Prepared::Unaffordable(admission),
+            HoldOutcome::SpendLimited => Prepared::SpendLimited(admission),
         })
     }
 }

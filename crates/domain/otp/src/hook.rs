@@ -44,6 +44,8 @@ words! {
         /// The wallet is empty. The answer does not say so, because the person who waits for the
         /// code cannot change it.
         InsufficientBalance = "insufficient_balance",
+        /// The project's spend of the day has reached its limit, which the answer does not say either.
+        SpendLimitReached = "spend_limit_reached",
         /// The service cannot send now: a store does not answer, or no registered text names this
         /// lifetime.
         Unavailable = "unavailable",

@@ -28,6 +28,8 @@ pub struct Project {
     pub routing: Routing,
     /// A balance that falls below this causes an event; `None` means no event.
     pub low_balance: Option<Paise>,
+    /// The most that its live sends may spend on one day in Indian time; `None` for no limit.
+    pub daily_spend: Option<Paise>,
     pub created_at: Timestamp,
     /// When its API keys were switched off; `None` while the project is in use.
     pub archived_at: Option<Timestamp>,
@@ -132,6 +134,7 @@ impl NewProject {
             messages: Messages::default(),
             routing: Routing::default(),
             low_balance: None,
+            daily_spend: None,
             created_at: self.created_at,
             archived_at: None,
         }

@@ -53,7 +53,7 @@ impl SettingValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingGroup {
     Work,
-    /// Prices, and the threshold of a low balance.
+    /// Prices, the threshold of a low balance, and the limit of a day's spend.
     Money,
 }
 
@@ -209,6 +209,8 @@ settings! {
     FallbackSeconds = "fallback_seconds" of Work, fallback_seconds: Option<u32> => routing.fallback_seconds;
     /// A balance below this sends an event; `None` sends none.
     LowBalance = "low_balance_paise" of Money, low_balance: Option<Paise> => low_balance;
+    /// The most that live sends may spend on one day in Indian time; `None` for no limit.
+    DailySpend = "daily_spend_paise" of Money, daily_spend: Option<Paise> => daily_spend;
 }
 
 #[cfg(test)]

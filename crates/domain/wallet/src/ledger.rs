@@ -184,6 +184,8 @@ pub enum HoldOutcome {
     Held,
     /// Balance minus open holds is below the amount; nothing changed.
     Insufficient,
+    /// The amount would exceed the project's limit of the day; at most it is now told that it is used up.
+    SpendLimited,
 }
 
 /// How a hold ends. A hold ends once; settling it again changes nothing.

@@ -7,7 +7,7 @@
 //! let now = read_instant("2026-11-27T08:00:00Z").unwrap();
 //! let project = ProjectId::first_at(now);
 //! let balance = Balance { balance: Paise(100), held: Paise::ZERO };
-//! let mut wallet = Wallet { project, balance, low_balance: None };
+//! let mut wallet = Wallet::new(project, balance);
 //!
 //! // A send sets the price of its dearest channel aside.
 //! let (send, entry) = (OtpId::first_at(now), EntryId::first_at(now));
@@ -24,6 +24,7 @@
 
 mod closing;
 mod closing_store;
+mod day_spend;
 mod ledger;
 mod ledger_store;
 mod month;
@@ -35,6 +36,7 @@ mod wallet;
 
 pub use closing::{Closable, Closed, Closing, FileDigest};
 pub use closing_store::*;
+pub use day_spend::DaySpend;
 pub use dwar_kernel::{Amount, InvalidAmount, Paise};
 pub use ledger::{
     Adjusted, Adjustment, Balance, BalanceLevel, Correction, Credit, Credited, EntryKind,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Offset of Indian time from UTC, the same all year.
-const AHEAD: Duration = Duration::from_secs((5 * 60 + 30) * 60);
+pub(crate) const AHEAD: Duration = Duration::from_secs((5 * 60 + 30) * 60);
 
 /// A calendar month in Indian time (UTC+05:30), the period of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

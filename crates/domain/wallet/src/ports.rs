@@ -1,6 +1,6 @@
 use crate::{
-    Adjusted, Adjustment, Balance, Credit, Credited, LedgerAudit, LedgerEntry, OpenHold, Refunded,
-    Settlement,
+    Adjusted, Adjustment, Balance, Credit, Credited, DaySpend, LedgerAudit, LedgerEntry, OpenHold,
+    Refunded, Settlement,
 };
 use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -56,6 +56,9 @@ pub trait WalletStore: Send + Sync {
 
     /// The current balance; zero for a project without a wallet.
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError>;
+
+    /// What the project spent on the day of its last send; [`DaySpend::on`] says whether it is today.
+    async fn day_spend(&self, project: ProjectId) -> Result<DaySpend, StoreError>;
 
     /// The current balances of these projects, each as [`WalletStore::balance`] returns it, in one round
     /// trip.

@@ -1,6 +1,6 @@
 use crate::{
-    Adjusted, Adjustment, Amount, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
-    OpenHold, Reference, Refunded, Settlement,
+    Adjusted, Adjustment, Amount, Balance, Credit, Credited, DaySpend, EntryKind, HoldOutcome,
+    LedgerEntry, OpenHold, Reference, Refunded, Settlement,
 };
 use dwar_kernel::{
     EntryId, Event, EventKind, KeyMode, Paise, ProjectId, StoreError, Subject, Timestamp,
@@ -14,15 +14,19 @@ pub struct Wallet {
     pub balance: Balance,
     /// Threshold of the project: a balance that falls below it causes an event.
     pub low_balance: Option<Paise>,
+    /// What was spent today.
+    pub spend: DaySpend,
+    /// Limit of the project: the most that its sends may spend on one day in Indian time.
+    pub daily_spend: Option<Paise>,
 }
 
 /// Result of one step. A store saves all of it together with the wallet, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement<T> {
     pub outcome: T,
-    /// Entries to append to the ledger, in this order; if empty, the wallet is unchanged.
+    /// Entries to append to the ledger, in this order; if empty, the balance is unchanged.
     pub entries: Vec<LedgerEntry>,
-    pub event: Option<Event>,
+    pub events: Vec<Event>,
 }
 
 /// A movement that would break `0 <= held <= balance`, or overflow an `i64`. The rules below refuse such
@@ -47,6 +51,11 @@ struct Line {
 
 /// The rules. Each returns [`ImpossibleBalance`] rather than break the wallet.
 impl Wallet {
+    /// A wallet with this balance, without threshold, limit, or any spend today.
+    pub const fn new(project: ProjectId, balance: Balance) -> Self {
+        Self { project, balance, low_balance: None, spend: DaySpend::NONE, daily_spend: None }
+    }
+
     /// Pays in an amount above zero. Nothing changes if the reference is `known` from an earlier credit, or
     /// the balance would exceed [`Amount::MOST`].
     pub fn credit(
@@ -67,8 +76,8 @@ impl Wallet {
         self.book(Credited::Booked, [line], (reference, false), at)
     }
 
-    /// Holds the amount of `hold` if balance minus open holds covers it. Zero is always covered and makes no
-    /// hold; a negative amount is refused.
+    /// Holds the amount of `hold` if balance minus open holds covers it and the limit of the day allows it.
+    /// Zero is always covered and makes no hold; a negative amount is refused.
     pub fn hold(
         &mut self,
         hold: &OpenHold,
@@ -81,8 +90,20 @@ impl Wallet {
         if amount < Paise::ZERO || self.balance.available() < amount {
             return Ok(Movement::nothing(HoldOutcome::Insufficient));
         }
+        let mut spend = self.spend.on(since);
+        let fits = spend.add(amount, self.daily_spend);
+        let events = self.reached(&mut spend, fits, (entry, since));
+        if !fits {
+            if !events.is_empty() {
+                self.spend = spend;
+            }
+            let outcome = HoldOutcome::SpendLimited;
+            return Ok(Movement { outcome, entries: Vec::new(), events });
+        }
         let line = Line { id: entry, kind: EntryKind::Hold, amount: 0, held: amount.0 };
-        self.book(HoldOutcome::Held, [line], (&send.into(), relayed), since)
+        let held = self.book(HoldOutcome::Held, [line], (&send.into(), relayed), since)?;
+        self.spend = spend;
+        Ok(Movement { events, ..held })
     }
 
     /// Ends a hold: captures the price, at most the held amount, and releases the rest, with an entry for
@@ -94,7 +115,7 @@ impl Wallet {
         [capture, release]: [EntryId; 2],
         at: Timestamp,
     ) -> Result<Movement<bool>, ImpossibleBalance> {
-        let Some(OpenHold { send, relayed, amount, .. }) = hold else {
+        let Some(OpenHold { send, relayed, amount, since, .. }) = hold else {
             return Ok(Movement::nothing(false));
         };
         let spent = settlement.price().0.min(amount.0);
@@ -104,10 +125,12 @@ impl Wallet {
             Line { id: release, kind: EntryKind::Release, amount: 0, held: -rest },
         ];
         let ends = ends.into_iter().filter(|line| line.held != 0);
-        self.book(true, ends, (&send.into(), relayed), at)
+        let settled = self.book(true, ends, (&send.into(), relayed), at)?;
+        self.spend.release(Paise(rest), since);
+        Ok(settled)
     }
 
-    /// Returns the captured money, unless the send was `refunded` before.
+    /// Returns the captured money, unless the send was `refunded` before. The spend of the day stays.
     pub fn refund(
         &mut self,
         capture: Option<&LedgerEntry>,
@@ -176,8 +199,25 @@ impl Wallet {
             entries.push(LedgerEntry { id, kind, amount, held, after, reference, relayed, at });
         }
         self.balance = after;
-        let event = entries.first().and_then(|entry| self.low(before, entry.id, at));
-        Ok(Movement { outcome, entries, event })
+        let low = entries.first().and_then(|entry| self.low(before, entry.id, at));
+        Ok(Movement { outcome, entries, events: low.into_iter().collect() })
+    }
+
+    /// An event for each step of the limit that the spend has reached, with a send that `fits` or is refused.
+    fn reached(
+        &self,
+        spend: &mut DaySpend,
+        fits: bool,
+        (entry, at): (EntryId, Timestamp),
+    ) -> Vec<Event> {
+        let Some(limit) = self.daily_spend else { return Vec::new() };
+        let steps = spend.tell(limit, !fits);
+        let (project_mode, kind) = (self.project.in_mode(KeyMode::Live), EventKind::SpendReached);
+        let event = |percent| {
+            let subject = Subject::Spend { entry, percent, spent: spend.spent, limit };
+            Event { project_mode, kind, subject, at }
+        };
+        steps.into_iter().map(event).collect()
     }
 
     /// The event of a balance that `entry` brought below the threshold; `None` if it was below before.
@@ -203,11 +243,11 @@ impl Balance {
 impl<T> Movement<T> {
     /// The same movement without its outcome, for callers that ignore it.
     pub fn untold(self) -> Movement<()> {
-        Movement { outcome: (), entries: self.entries, event: self.event }
+        Movement { outcome: (), entries: self.entries, events: self.events }
     }
 
     const fn nothing(outcome: T) -> Self {
-        Self { outcome, entries: Vec::new(), event: None }
+        Self { outcome, entries: Vec::new(), events: Vec::new() }
     }
 }
 

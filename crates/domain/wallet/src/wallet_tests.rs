@@ -18,7 +18,7 @@ fn balance(balance: i64, held: i64) -> Balance {
 
 fn wallet(owned: i64, held: i64) -> Wallet {
     let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-    Wallet { project, balance: balance(owned, held), low_balance: None }
+    Wallet::new(project, balance(owned, held))
 }
 
 fn line(id: EntryId, kind: EntryKind, (amount, held): (i64, i64), after: Balance) -> LedgerEntry {
@@ -207,8 +207,8 @@ fn a_correction_goes_up_or_down_and_is_bounded() {
 fn a_balance_that_falls_below_the_threshold_is_told_once() {
     let mut wallet = Wallet { low_balance: Some(Paise(50)), ..wallet(100, 0) };
     let mut spend = |amount| {
-        assert_eq!(hold(&mut wallet, amount).event, None);
-        settle(&mut wallet, amount, Settlement::Capture(Paise(amount))).event
+        assert_eq!(hold(&mut wallet, amount).events, []);
+        settle(&mut wallet, amount, Settlement::Capture(Paise(amount))).events.pop()
     };
     assert_eq!(spend(50), None, "50 is not below 50");
     let low = spend(1).unwrap();
@@ -219,10 +219,10 @@ fn a_balance_that_falls_below_the_threshold_is_told_once() {
 
     assert_eq!(settle_one(&mut wallet), None, "it was low before");
     for up in [1, 1] {
-        assert_eq!(wallet.adjust(&adjustment(up), false, at()).unwrap().event, None);
+        assert_eq!(wallet.adjust(&adjustment(up), false, at()).unwrap().events, []);
     }
     let again = wallet.adjust(&adjustment(-1), false, at()).unwrap();
-    assert_eq!(again.event.unwrap().id(), low_id(1));
+    assert_eq!(again.events[0].id(), low_id(1));
     wallet.low_balance = Some(Paise(1_000));
     assert_eq!(
         settle_one(&mut wallet),
@@ -233,11 +233,58 @@ fn a_balance_that_falls_below_the_threshold_is_told_once() {
 
 fn settle_one(wallet: &mut Wallet) -> Option<Event> {
     hold(wallet, 1);
-    settle(wallet, 1, Settlement::Capture(Paise(1))).event
+    settle(wallet, 1, Settlement::Capture(Paise(1))).events.pop()
 }
 
 fn low_id(number: u8) -> String {
     format!("wallet_low_{}", entry(number).uuid().simple())
+}
+
+#[test]
+fn the_limit_of_a_day_is_exact_and_a_release_lowers_what_was_spent() {
+    let mut wallet = Wallet { daily_spend: Some(Paise(100)), ..wallet(1_000, 0) };
+    assert_eq!(hold(&mut wallet, 60).outcome, HoldOutcome::Held);
+    let before = wallet;
+    assert_eq!(
+        hold(&mut wallet, 1_001).outcome,
+        HoldOutcome::Insufficient,
+        "the wallet comes first"
+    );
+    assert_eq!(wallet, before);
+    let refused = hold(&mut wallet, 41);
+    assert_eq!((refused.outcome, refused.entries), (HoldOutcome::SpendLimited, Vec::new()));
+    assert_eq!(wallet, Wallet { spend: wallet.spend, ..before });
+    assert_eq!(wallet.spend.spent, Paise(60));
+
+    settle(&mut wallet, 60, Settlement::Capture(Paise(20)));
+    assert_eq!(wallet.spend.spent, Paise(20));
+    assert_eq!(hold(&mut wallet, 80).outcome, HoldOutcome::Held);
+    settle(&mut wallet, 80, Settlement::Capture(Paise(80)));
+    wallet.refund(Some(&captured(80)), false, entry(5), at()).unwrap();
+    assert_eq!(wallet.spend.spent, Paise(100), "a refund does not lower it");
+    assert_eq!(hold(&mut wallet, 1).outcome, HoldOutcome::SpendLimited);
+    assert_eq!(hold(&mut wallet, 0).outcome, HoldOutcome::Held, "a free send");
+    wallet.daily_spend = Some(Paise(101));
+    assert_eq!(hold(&mut wallet, 1).outcome, HoldOutcome::Held);
+}
+
+#[test]
+fn each_part_of_the_limit_is_told_once_on_a_day() {
+    let mut wallet = Wallet { daily_spend: Some(Paise(100)), ..wallet(1_000, 0) };
+    let mut told = |amount| {
+        let told = hold(&mut wallet, amount).events.into_iter().map(|event| {
+            assert_eq!((event.kind, event.at), (EventKind::SpendReached, at()));
+            assert_eq!(event.project_mode.mode, KeyMode::Live);
+            let Subject::Spend { percent, spent, limit, .. } = event.subject else { panic!() };
+            (percent, spent.0, limit.0)
+        });
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(told(49), []);
+    assert_eq!(told(41), [(50, 90, 100), (80, 90, 100)]);
+    assert_eq!(told(11), [(100, 90, 100)], "refused");
+    assert_eq!(told(11), []);
+    assert_eq!(told(10), []);
 }
 
 proptest! {
@@ -249,14 +296,14 @@ proptest! {
         for (step, amount, known) in steps {
             let before = wallet.balance;
             let entries = [entry(2), entry(3)];
-            let (entries, event) = match step {
+            let (entries, events) = match step {
                 0 => split(wallet.credit(&credit(amount.max(0)), known, at())),
                 1 => {
                     let held = hold(&mut wallet, amount);
                     if !held.entries.is_empty() {
                         holds.push(of(&wallet, amount));
                     }
-                    (held.entries, held.event)
+                    (held.entries, held.events)
                 }
                 2 => {
                     let price = Settlement::Capture(Paise(amount));
@@ -276,14 +323,14 @@ proptest! {
             prop_assert_eq!(wallet.balance, sum);
             prop_assert_eq!(sum.held.0, holds.iter().map(|hold| hold.amount.0).sum::<i64>());
             let crossed = before.balance.0 >= 100 && sum.balance.0 < 100;
-            prop_assert_eq!(event.is_some(), crossed);
+            prop_assert_eq!(events.len(), usize::from(crossed));
         }
     }
 }
 
-fn split<T>(moved: Result<Movement<T>, ImpossibleBalance>) -> (Vec<LedgerEntry>, Option<Event>) {
+fn split<T>(moved: Result<Movement<T>, ImpossibleBalance>) -> (Vec<LedgerEntry>, Vec<Event>) {
     let moved = moved.unwrap();
-    (moved.entries, moved.event)
+    (moved.entries, moved.events)
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn admission(prepared: Prepared) -> SendAdmission {
             assert!(admission.refused_by.is_some());
             admission
         }
-        Prepared::Unaffordable(_) => panic!("it costs nothing"),
+        Prepared::Unaffordable(_) | Prepared::SpendLimited(_) => panic!("it costs nothing"),
     }
 }
 

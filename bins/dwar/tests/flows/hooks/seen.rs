@@ -45,6 +45,9 @@ async fn a_refusal_is_in_the_log_and_in_the_figures(database: Database) {
     let (rich, poor) = (service.world.project("100"), service.world.project("0"));
     let theirs = hook(&service, &rich, "supabase", "live");
     let empty = hook(&service, &poor, "supabase", "live");
+    let spent = service.world.project("100");
+    service.world.cli(&["project", "set", "--project", &spent.id, "--daily-spend-rupees", "0"]);
+    let limited = hook(&service, &spent, "supabase", "live");
     let phone = service.world.phone();
     for code in ["1111", "2222", "3333"] {
         done(&answer(signed(&service, &theirs, &supabase(&phone, code))).await);
@@ -56,6 +59,7 @@ async fn a_refusal_is_in_the_log_and_in_the_figures(database: Database) {
         (&theirs, supabase(&phone, "12"), 422, "INVALID_FIELD"),
         (&theirs, "{}".to_owned(), 400, "INVALID_REQUEST"),
         (&empty, supabase(&phone, "5555"), 503, "INSUFFICIENT_BALANCE"),
+        (&limited, supabase(&phone, "6666"), 503, "SPEND_LIMIT_REACHED"),
     ] {
         assert!(count(&service, 200, code).await < 0.5, "{code}: shown from the start, at 0");
         refused(&answer(signed(&service, hook, &body)).await, http_code);
@@ -65,13 +69,17 @@ async fn a_refusal_is_in_the_log_and_in_the_figures(database: Database) {
     }
     // Logto reads the status. Problems that the waiting person cannot solve have no code of their
     // own.
-    let logto = hook(&service, &poor, "logto", "live");
-    let body = json!({ "to": format!("91{phone}"), "payload": { "code": "123456" } }).to_string();
-    let call = called(&service, &logto, &body).header("authorization", &logto.secret);
-    answer(call).await.refused(503, "SERVICE_UNAVAILABLE");
-    let line = last_line(&service);
-    assert_eq!((&line["status"], &line["code"]), (&json!(503), &json!("INSUFFICIENT_BALANCE")));
-    assert!((count(&service, 503, "INSUFFICIENT_BALANCE").await - 1.0).abs() < 0.5);
+    for (project, code) in [(&poor, "INSUFFICIENT_BALANCE"), (&spent, "SPEND_LIMIT_REACHED")] {
+        let logto = hook(&service, project, "logto", "live");
+        let body = json!({ "to": format!("91{phone}"), "payload": { "code": "123456" } });
+        let call = called(&service, &logto, &body.to_string());
+        answer(call.header("authorization", &logto.secret))
+            .await
+            .refused(503, "SERVICE_UNAVAILABLE");
+        let line = last_line(&service);
+        assert_eq!((&line["status"], &line["code"]), (&json!(503), &json!(code)));
+        assert!((count(&service, 503, code).await - 1.0).abs() < 0.5);
+    }
 }
 
 async fn the_log_says_what_is_wrong_with_a_call(database: Database) {

@@ -193,9 +193,9 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
             let value = |name: &'static str| (name, if name == wrong { text } else { "" });
             forms.push((own("/settings/messages"), messages.map(value).to_vec()));
         }
-        for wrong in ["whatsapp_price", "sms_price", "low_balance"] {
+        for wrong in ["whatsapp_price", "sms_price", "low_balance", "daily_spend"] {
             let value = |name: &'static str| (name, if name == wrong { text } else { "" });
-            let fields = ["whatsapp_price", "sms_price", "low_balance"].map(value);
+            let fields = ["whatsapp_price", "sms_price", "low_balance", "daily_spend"].map(value);
             forms.push((own("/settings/money"), fields.to_vec()));
         }
         let url = format!("https://example.com/{text}");
@@ -230,7 +230,9 @@ async fn no_amount_and_no_balance_is_beyond_its_bound(database: Database) {
         }
         let new = json!({ "name": "Far", "balance_paise": paise });
         owner.post("/projects", &new).await.refused(422, "INVALID_FIELD");
-        for field in ["whatsapp_price_paise", "sms_price_paise", "low_balance_paise"] {
+        for field in
+            ["whatsapp_price_paise", "sms_price_paise", "low_balance_paise", "daily_spend_paise"]
+        {
             let body = json!({ field: paise });
             let answer = owner.call(Method::PATCH, &own("/prices"), &body).await;
             answer.refused(422, "INVALID_FIELD");
@@ -240,9 +242,10 @@ async fn no_amount_and_no_balance_is_beyond_its_bound(database: Database) {
     for rupees in ["10000000000.01", "92233720368547758", "920000000000000"] {
         let form = [("rupees", rupees), ("reference", "far")];
         assert_eq!(person.post(&page("/wallet/credit"), &form).await.status, 422, "{rupees}");
-        for wrong in 0..3 {
+        for wrong in 0..4 {
             let at = |place: usize| if place == wrong { rupees } else { "" };
-            let form = [("whatsapp_price", at(0)), ("sms_price", at(1)), ("low_balance", at(2))];
+            let names = ["whatsapp_price", "sms_price", "low_balance", "daily_spend"];
+            let form = [0, 1, 2, 3].map(|place| (names[place], at(place)));
             let answer = person.post(&page("/settings/money"), &form).await;
             assert_eq!(answer.status, 422, "{form:?}");
         }

@@ -87,7 +87,8 @@ impl Stage {
     }
 
     async fn prices(&self, project: &str) -> Subject {
-        let own = ["whatsapp_price_paise", "sms_price_paise", "low_balance_paise"];
+        let own =
+            ["whatsapp_price_paise", "sms_price_paise", "low_balance_paise", "daily_spend_paise"];
         let none: Value = own.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let path = format!("/projects/{project}/prices");
         self.owner.call(Method::PATCH, &path, &none).await.ok();

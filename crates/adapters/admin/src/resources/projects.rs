@@ -24,8 +24,9 @@ pub(crate) fn operations() -> Vec<Operation> {
             .summary("Get a project with its settings"),
         patch("/projects/{project}", Command::ChangeProject, change)
             .summary("Change the given settings"),
-        patch("/projects/{project}/prices", Command::ChangePrices, reprice)
-            .summary("Change the prices of codes and the low-balance threshold"),
+        patch("/projects/{project}/prices", Command::ChangePrices, reprice).summary(
+            "Change the prices of codes, the low-balance threshold and the limit of a day's spend",
+        ),
         post("/projects/{project}/archive", Command::ArchiveProject, archive)
             .summary("Archive a project: its API keys are refused immediately"),
         post("/projects/{project}/restore", Command::RestoreProject, restore)

@@ -41,6 +41,10 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
             "",
         ),
         Setting::LowBalance => ("A balance below this sends an event; null sends none.", ""),
+        Setting::DailySpend => (
+            "Live sends beyond this spend per day in Indian time are refused; null for no limit.",
+            "",
+        ),
         _ => ("", ""),
     }
 }

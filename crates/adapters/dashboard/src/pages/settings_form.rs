@@ -47,8 +47,11 @@ pub(crate) const EVENTS_FEED: SettingsForm =
     form("events_feed", texts::EVENTS_FEED, &[Setting::EventsFeed]);
 pub(crate) const TOKENS: SettingsForm =
     form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims, Setting::TokenType]);
-pub(crate) const MONEY: SettingsForm =
-    form("money", texts::MONEY, &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance]);
+pub(crate) const MONEY: SettingsForm = form(
+    "money",
+    texts::MONEY,
+    &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance, Setting::DailySpend],
+);
 
 pub(crate) const FORMS: [&SettingsForm; 8] =
     [&NAME, &MESSAGES, &ROUTING, &IDENTITIES, &RELAY, &EVENTS_FEED, &TOKENS, &MONEY];

@@ -11,6 +11,7 @@ pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
         (Setting::WhatsappPrice, rupees(prices.whatsapp)),
         (Setting::SmsPrice, rupees(prices.sms)),
         (Setting::LowBalance, texts::TELLS_NOTHING.to_owned()),
+        (Setting::DailySpend, texts::NO_LIMIT.to_owned()),
     ];
     MONEY.card(visit, project, |form| {
         html! {

@@ -90,7 +90,7 @@ async fn page(visit: &Visit, project: &Project, reply: Reply, wanted: &Statement
     let content = html! {
         @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
         (wallet_spend::level(project, &spend))
-        (wallet_spend::figures(balance, &spend))
+        (wallet_spend::figures(project, balance, &spend))
         (wallet_booking::section(visit, project))
         (wallet_spend::months(&spend))
         (statement)

@@ -23,7 +23,7 @@ pub(crate) fn level(project: &Project, spend: &Spend) -> Markup {
     }
 }
 
-pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
+pub(crate) fn figures(project: &Project, balance: Balance, spend: &Spend) -> Markup {
     let amounts = [
         (texts::AVAILABLE, balance.available()),
         (texts::BALANCE, balance.balance),
@@ -33,6 +33,13 @@ pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
         dl.figures {
             @for (label, amount) in amounts {
                 div.card { dt { (label) } dd { (rupees(amount)) } }
+            }
+            @if let Some(limit) = project.daily_spend {
+                div.card {
+                    dt { (texts::TODAY) }
+                    dd { (rupees(spend.today)) }
+                    dd.beside { (texts::of_limit(&rupees(limit))) }
+                }
             }
             div.card {
                 dt { (texts::LASTS) }

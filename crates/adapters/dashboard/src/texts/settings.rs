@@ -68,6 +68,11 @@ pub(crate) const fn words(setting: Setting) -> Words {
             "Low balance alert, ₹",
             "The event wallet.low is sent when the balance falls below this.",
         ),
+        Setting::DailySpend => (
+            "Daily spend limit, ₹",
+            "Live sends beyond this are refused until midnight in India. The event spend.reached \
+             is sent at 50, 80 and 100 %.",
+        ),
     }
 }
 
@@ -140,6 +145,7 @@ pub(crate) const MONEY: Words = (
     "What one delivered code costs this project. Leave empty for the installation default.",
 );
 pub(crate) const TELLS_NOTHING: &str = "no alert";
+pub(crate) const NO_LIMIT: &str = "no limit";
 pub(crate) const NO_AMOUNT: &str =
     "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";
 pub(crate) const EVENTS: Words =

@@ -29,11 +29,17 @@ pub(crate) const LOW_NOW: &str = "Low: the balance is below the alert of this pr
 pub(crate) const LASTS: &str = "Lasts for";
 pub(crate) const PACE: &str = "at the pace of the last seven days";
 pub(crate) const NO_PACE: &str = "nothing was charged in the last seven days";
+pub(crate) const TODAY: &str = "Spent today";
 pub(crate) const MONTHS: &str = "Spent by month, less refunds";
 pub(crate) const MONTH: &str = "Month";
 pub(crate) const TOTAL: &str = "Together";
 pub(crate) const MONTHS_KEPT: &str =
     "By the time of the request, this month and last month; the statement has all others.";
+
+/// Below the spend of today: the limit of the day.
+pub(crate) fn of_limit(limit: &str) -> String {
+    format!("of {limit}, until midnight in India")
+}
 
 pub(crate) fn days(days: u64) -> String {
     match days {

@@ -119,7 +119,13 @@ async fn what_was_done_is_said_once() {
     assert!(!owner.get(&plain).await.body.contains("data-address"));
     // The page before the refused one said what was done.
     let csrf = owner.csrf().await;
-    let prices = [("whatsapp_price", ""), ("sms_price", "x"), ("low_balance", ""), ("csrf", &csrf)];
+    let prices = [
+        ("whatsapp_price", ""),
+        ("sms_price", "x"),
+        ("low_balance", ""),
+        ("daily_spend", ""),
+        ("csrf", &csrf),
+    ];
     let form = owner.form(&house.page("settings/money"), &prices);
     let sent = form.insert_header(("Referer", format!("{ORIGIN}{plain}?done=money")));
     let refused = house.send(sent).await;
@@ -152,7 +158,12 @@ async fn a_refused_text_is_previewed_as_it_was_typed() {
 async fn every_kind_of_form_keeps_what_was_typed() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let money = [("whatsapp_price", "0.30"), ("sms_price", "1,5x"), ("low_balance", "")];
+    let money = [
+        ("whatsapp_price", "0.30"),
+        ("sms_price", "1,5x"),
+        ("low_balance", ""),
+        ("daily_spend", ""),
+    ];
     let refused = owner.post(&house.page("settings/money"), &money).await;
     assert_eq!(refused.status, 422);
     holds(&refused.body, &[r#"value="0.30""#, r#"value="1,5x""#, r#"id="sms_price-error""#]);
@@ -325,7 +336,8 @@ async fn the_address_of_a_form_leads_back_to_its_page() {
 async fn the_audit_log_is_filtered_by_who_what_and_when() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let money = [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", "")];
+    let money =
+        [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", ""), ("daily_spend", "")];
     assert_eq!(owner.post(&house.page("settings/money"), &money).await.status, 303);
     let page = house.page("audit");
     let rows = |body: String| {
@@ -383,7 +395,8 @@ async fn the_audit_log_has_names_and_nothing_that_altered_nothing() {
     let owner = house.owner().await;
     let hook = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
     assert_eq!(owner.post(&house.page("settings/hooks"), &hook).await.status, 200);
-    let money = [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", "")];
+    let money =
+        [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", ""), ("daily_spend", "")];
     for _ in 0..3 {
         assert_eq!(owner.post(&house.page("settings/money"), &money).await.status, 303);
     }

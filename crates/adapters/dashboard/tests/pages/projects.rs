@@ -172,7 +172,8 @@ async fn the_list_tells_traffic_balance_and_state_of_each() {
     assert!(acme.contains("3 live sends in 24 hours, 1 of 3 verified"), "{acme}");
     assert!(other.contains("No live sends in 24 hours"), "{other}");
     assert!(!other.contains("class=\"pill"), "it never had money: {other}");
-    let low = [("whatsapp_price", ""), ("sms_price", ""), ("low_balance", "200000")];
+    let low =
+        [("whatsapp_price", ""), ("sms_price", ""), ("low_balance", "200000"), ("daily_spend", "")];
     assert_eq!(owner.post(&house.page("settings/money"), &low).await.status, 303);
     house.manage.alerts.refresh().await.unwrap();
     assert!(tile(&owner.get("/projects").await.body, "Acme").contains("Wallet low"));

@@ -58,7 +58,8 @@ async fn no_role_changes_what_it_may_not() {
     let house = House::new().await;
     let project = house.parts.stores.projects.find(house.project).await.unwrap();
     let keys = house.parts.stores.projects.keys(house.project).await.unwrap();
-    let money = [("whatsapp_price", "1"), ("sms_price", ""), ("low_balance", "")];
+    let money =
+        [("whatsapp_price", "1"), ("sms_price", ""), ("low_balance", ""), ("daily_spend", "")];
     let texts = ["brand", "language", "sms_text", "sms_template_id", "webotp_domain", "app_hash"];
     let texts = texts.map(|name| (name, ""));
     let key = [("mode", "live"), ("key", &keys[0].id.to_string()), ("word", "Acme")];

@@ -171,14 +171,21 @@ async fn the_wallet_says_when_it_is_low_or_empty_what_months_cost_and_how_long_i
         assert!(full.contains(part), "{part}: {full}");
     }
     assert!(!full.contains("Empty:") && !full.contains("Low:"), "{full}");
+    assert!(!full.contains("Spent today"), "without a limit: {full}");
     let taken = house.balance().await - 30;
     let take = async |form: &str, fields: &[(&str, &str)]| {
         let fields = [fields, &[("confirmed", "yes")]].concat();
         owner.post(&house.page(form), &fields).await.status
     };
-    let low = [("whatsapp_price", ""), ("sms_price", ""), ("low_balance", "1,00,000")];
+    let low = [
+        ("whatsapp_price", ""),
+        ("sms_price", ""),
+        ("low_balance", "1,00,000"),
+        ("daily_spend", "2000"),
+    ];
     assert_eq!(owner.post(&house.page("settings/money"), &low).await.status, 303);
     assert!(!page().await.contains("Low:"));
+    assert!(page().await.contains("of ₹2,000.00, until midnight in India"));
     let amount = format!("-{}.{:02}", taken / 100, taken % 100);
     let fields = [("correction", amount.as_str()), ("reason", "moved")];
     assert_eq!(take("wallet/adjustment", &fields).await, 303);

@@ -78,7 +78,7 @@ fn judges(operation: Operation) -> Operation {
 fn sends(operation: Operation) -> Operation {
     use ErrorCode::{
         IdempotencyConflict, IdempotencyKeyReused, InsufficientBalance, InvalidPhone,
-        OtpRateLimited, SmsFailed,
+        OtpRateLimited, SmsFailed, SpendLimitReached,
     };
     operation
         .parameter(
@@ -89,7 +89,7 @@ fn sends(operation: Operation) -> Operation {
         )
         .response::<SentCode>("The code is on its way.")
         .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
-        .refuses([InsufficientBalance, SmsFailed])
+        .refuses([InsufficientBalance, SpendLimitReached, SmsFailed])
         .header("Idempotent-Replayed", [StatusCode::OK, StatusCode::PAYMENT_REQUIRED])
         .header("Idempotent-Replayed", [StatusCode::INTERNAL_SERVER_ERROR])
         .link(

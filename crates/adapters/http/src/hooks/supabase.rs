@@ -101,9 +101,9 @@ const fn words_of(refusal: HookRefusal) -> (u16, &'static str) {
             (429, "Too many codes are requested at the moment. Try again in a minute.")
         }
         HookRefusal::Undelivered => (500, "The code could not be delivered to this phone number."),
-        HookRefusal::InsufficientBalance | HookRefusal::Unavailable => {
-            (503, "Codes cannot be sent at the moment. Try again later.")
-        }
+        HookRefusal::InsufficientBalance
+        | HookRefusal::SpendLimitReached
+        | HookRefusal::Unavailable => (503, "Codes cannot be sent at the moment. Try again later."),
     }
 }
 

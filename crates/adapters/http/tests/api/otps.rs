@@ -62,15 +62,20 @@ async fn send_refuses_as_specified() {
     assert_eq!((failed.status, failed.code().as_str()), (500, "SMS_FAILED"));
     // The phone's allowance was not used.
     assert_eq!(failed.header("ratelimit-remaining"), Some("3"));
-    let poor = TestApp::with(|ports| {
-        ports.logins.expect_prepare().returning(|send, now| {
-            let empty = |_| Ok(HoldOutcome::Insufficient);
-            send.judge(&mut SendLog::default(), empty, now)
+    for (held, code) in [
+        (HoldOutcome::Insufficient, "INSUFFICIENT_BALANCE"),
+        (HoldOutcome::SpendLimited, "SPEND_LIMIT_REACHED"),
+    ] {
+        let poor = TestApp::with(|ports| {
+            ports
+                .logins
+                .expect_prepare()
+                .returning(move |send, now| send.judge(&mut SendLog::default(), |_| Ok(held), now));
         });
-    });
-    let poor = poor.post(SEND, PHONE).await;
-    assert_eq!((poor.status, poor.code().as_str()), (402, "INSUFFICIENT_BALANCE"));
-    assert_eq!(poor.header("ratelimit-remaining"), Some("3"));
+        let poor = poor.post(SEND, PHONE).await;
+        assert_eq!((poor.status, poor.code().as_str()), (402, code));
+        assert_eq!(poor.header("ratelimit-remaining"), Some("3"));
+    }
     let often = TestApp::with(|ports| {
         ports.logins.expect_prepare().returning(|_, _| {
             let reset = Duration::from_millis(597_001);

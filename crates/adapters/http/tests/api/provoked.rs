@@ -280,6 +280,12 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
             });
             dear.await.sends(operation).await
         }
+        "SPEND_LIMIT_REACHED" => {
+            let change =
+                ProjectChange { daily_spend: Some(Some(Paise(1))), ..ProjectChange::default() };
+            whole.store.change(whole.project, change, any_project()).await.unwrap();
+            whole.sends(operation).await
+        }
         "SMS_FAILED" => {
             for _ in 0..2 {
                 whole.postbox.answer(Outcome::Refused(Reason::Blocked));

@@ -2,7 +2,7 @@ use dwar_http::ErrorCode;
 
 /// Every row of docs/errors.md in its order, and the one of the webhooks, which belong to the
 /// providers' API and not to the customers'.
-const ROWS: [(&str, u16); 34] = [
+const ROWS: [(&str, u16); 35] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
     ("INVALID_PHONE", 422),
@@ -32,6 +32,7 @@ const ROWS: [(&str, u16); 34] = [
     ("EVENTS_FEED_DISABLED", 403),
     ("CURSOR_INVALIDATED", 409),
     ("CURSOR_EXPIRED", 410),
+    ("SPEND_LIMIT_REACHED", 402),
     ("IDEMPOTENCY_CONFLICT", 409),
     ("IDEMPOTENCY_KEY_REUSED", 422),
     ("WEBHOOK_UNAUTHENTICATED", 401),

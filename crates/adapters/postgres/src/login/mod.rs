@@ -31,7 +31,8 @@ impl LoginStore for PostgresStore {
         // Most phones have no record yet, so try that case first.
         let mut seen: Option<Arc<LogSnapshot>> = None;
         for _ in 0..TRIES {
-            let prepared = judge(&send, seen.as_deref(), now);
+            let judged = |held| judge(&send, seen.as_deref(), held, now);
+            let prepared = judged(HoldOutcome::Held);
             let Prepared::Ready(_) = prepared else {
                 if seen.is_some() {
                     return Ok(prepared);
@@ -53,7 +54,8 @@ impl LoginStore for PostgresStore {
                 SendOutcome::Changed => {
                     return Err(unavailable("a send that was repeated has been changed since"));
                 }
-                SendOutcome::Unaffordable => return Ok(unaffordable(prepared)),
+                SendOutcome::Unaffordable => return Ok(judged(HoldOutcome::Insufficient)),
+                SendOutcome::SpendLimited => return Ok(judged(HoldOutcome::SpendLimited)),
                 SendOutcome::Unseen(log) => seen = Some(Arc::new(log)),
             }
         }
@@ -178,20 +180,16 @@ impl PostgresStore {
     }
 }
 
-/// Judges the send by its log, assuming that the wallet can pay.
-fn judge(send: &NewSend, seen: Option<&LogSnapshot>, now: Timestamp) -> Prepared {
+/// Judges the send by its log and what the wallet says to its hold.
+fn judge(
+    send: &NewSend,
+    seen: Option<&LogSnapshot>,
+    held: HoldOutcome,
+    now: Timestamp,
+) -> Prepared {
     let mut log = seen.map(|seen| seen.log.clone()).unwrap_or_default();
-    let Ok(prepared) =
-        send.judge(&mut log, |_| Ok::<_, std::convert::Infallible>(HoldOutcome::Held), now);
+    let Ok(prepared) = send.judge(&mut log, |_| Ok::<_, std::convert::Infallible>(held), now);
     prepared
-}
-
-/// The same judgement for a wallet that cannot pay.
-fn unaffordable(prepared: Prepared) -> Prepared {
-    match prepared {
-        Prepared::Ready(admission) => Prepared::Unaffordable(admission),
-        other => other,
-    }
 }
 
 struct Written {

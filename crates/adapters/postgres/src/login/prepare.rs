@@ -29,6 +29,7 @@ pub(crate) enum SendOutcome {
     /// Recorded, and changed since by another step.
     Changed,
     Unaffordable,
+    SpendLimited,
     /// The phone's log differs from the log that admitted the send.
     Unseen(LogSnapshot),
 }
@@ -178,6 +179,7 @@ impl Outcome {
             "known" => self.log(project).map(SendOutcome::Known),
             "changed" => Ok(SendOutcome::Changed),
             "unaffordable" => Ok(SendOutcome::Unaffordable),
+            "spend_limited" => Ok(SendOutcome::SpendLimited),
             "unseen" => self.log(project).map(SendOutcome::Unseen),
             _ => row.known("outcome", None),
         }

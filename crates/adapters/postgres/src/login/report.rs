@@ -97,7 +97,7 @@ const SETTLE: &str = concat!(
 ), ended AS ( \
     DELETE FROM wallet_holds h USING due d \
     WHERE h.send_id = d.send AND h.project_id = (SELECT owner FROM given) \
-    RETURNING d.*, h.amount, h.relayed, least(d.price, h.amount) AS spent, \
+    RETURNING d.*, h.amount, h.relayed, h.held_since, least(d.price, h.amount) AS spent, \
         h.amount - least(d.price, h.amount) AS rest \
 ), summed AS ( \
     SELECT e.*, sum(spent) OVER until_then AS spent_so_far, sum(amount) OVER until_then AS so_far, \
@@ -105,11 +105,15 @@ const SETTLE: &str = concat!(
     FROM ended e WINDOW until_then AS (ORDER BY place) \
 ), total AS ( \
     SELECT sum(spent)::bigint AS spent, sum(amount)::bigint AS amount, \
-        sum((spent > 0)::int + (rest > 0)::int) AS entries FROM ended HAVING count(*) > 0 \
+        sum((spent > 0)::int + (rest > 0)::int) AS entries, \
+        array_agg(rest) AS rests, array_agg(held_since) AS since FROM ended HAVING count(*) > 0 \
         AND (SELECT count(*) FROM attempted) >= 0 AND (SELECT count(*) FROM told) >= 0 \
 ), moved AS ( \
     UPDATE wallets w SET balance = w.balance - t.spent, held = w.held - t.amount, \
-        entries = w.entries + t.entries \
+        entries = w.entries + t.entries, spend = w.spend - least(w.spend, ( \
+            SELECT coalesce(sum(r.rest), 0)::bigint FROM unnest(t.rests, t.since) AS r (rest, held_since) \
+            WHERE date_bin('24 hours', r.held_since, '2026-01-01T00:00:00+05:30') = w.spend_since \
+        )) \
     FROM total t WHERE w.project_id = (SELECT owner FROM given) \
     RETURNING w.balance + t.spent AS balance, w.held + t.amount AS held, \
         w.entries - t.entries AS position \

@@ -9,7 +9,7 @@ use dwar_login::{NewSend, Prepared};
 use dwar_otp::Otp;
 use dwar_ratelimit::SendLog;
 use dwar_sql::schema::{guess_budgets, otps, projects, send_slots, wallets};
-use dwar_sql::{BudgetRow, Id, WalletRow, of_phone};
+use dwar_sql::{BudgetRow, Id, WalletRow, WalletSettings, of_phone};
 
 pub(super) fn prepare(
     connection: &mut SqliteConnection,
@@ -70,7 +70,7 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
             (
                 Option::<BudgetRow>::as_select(),
                 Option::<WalletRow>::as_select(),
-                projects::low_balance,
+                WalletSettings::as_select(),
                 exists(otps::table.find(own).select(otps::id)),
                 exists(
                     of_phone!(otps of project_mode, index())
@@ -82,17 +82,17 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
         .load(connection)?;
     let (places, beside): (Vec<_>, Vec<JoinedColumns>) = rows.into_iter().unzip();
     let gone = || unavailable("the project of a send is gone");
-    let (budget, wallet, low_balance, is_known, has_code) =
+    let (budget, wallet, settings, is_known, has_code) =
         beside.into_iter().next().ok_or_else(gone)?;
     let others = places.into_iter().flatten().filter(|place| place.send_id != own);
     let log = log_of(others, budget)?;
     Ok(Found {
         log,
-        purse: StoredWallet::new(project_mode.project, wallet, low_balance),
+        purse: StoredWallet::new(project_mode.project, wallet, settings),
         is_known,
         has_code,
     })
 }
 
 /// Columns repeated on every joined row.
-type JoinedColumns = (Option<BudgetRow>, Option<WalletRow>, Option<i64>, bool, bool);
+type JoinedColumns = (Option<BudgetRow>, Option<WalletRow>, WalletSettings, bool, bool);

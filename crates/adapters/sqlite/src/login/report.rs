@@ -11,7 +11,7 @@ use dwar_login::{MoneyOutcome, ReportOutcome, SendReport};
 use dwar_otp::{DeliveryStep, Otp};
 use dwar_ratelimit::SendKey;
 use dwar_sql::schema::{otp_attempts, otps, projects, wallets};
-use dwar_sql::{AttemptRow, Id, OtpRow, WalletRow};
+use dwar_sql::{AttemptRow, Id, OtpRow, WalletRow, WalletSettings};
 
 pub(super) fn report(
     connection: &mut SqliteConnection,
@@ -26,21 +26,21 @@ pub(super) fn report(
     let mut otp = before.clone();
     let ReportOutcome { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
     row::save(connection, &before, &otp)?;
-    let low = match ending {
+    let moved = match ending {
         Some(ending) => end(connection, purse, ending, &otp, report.entries, now)?,
-        None => None,
+        None => Vec::new(),
     };
     if is_forgiven {
         let key = SendKey { project_mode: otp.project_mode, phone: otp.phone };
         forgive(connection, &key, otp.id)?;
     }
-    for event in event.iter().chain(&low).filter(|_| is_heard) {
+    for event in event.iter().chain(&moved).filter(|_| is_heard) {
         event::record(connection, event)?;
     }
     Ok(Some((otp, step)))
 }
 
-/// Settles the hold of a send that ended, and returns the resulting event.
+/// Settles the hold of a send that ended, and returns the resulting events.
 fn end(
     connection: &mut SqliteConnection,
     purse: StoredWallet,
@@ -48,7 +48,7 @@ fn end(
     otp: &Otp,
     entries: [EntryId; 2],
     now: Timestamp,
-) -> Result<Option<Event>, Failure> {
+) -> Result<Vec<Event>, Failure> {
     let (hold, (capture, refunded)) = match ending {
         MoneyOutcome::Settle(_) => {
             (end_hold(connection, otp.project_mode.project, otp.id)?, (None, false))
@@ -59,7 +59,7 @@ fn end(
     let moved = book(connection, otp.project_mode.project, purse, |_, wallet| {
         Ok(ending.book(wallet, money, entries, now))
     })?;
-    Ok(moved.event)
+    Ok(moved.events)
 }
 
 struct Found {
@@ -85,15 +85,17 @@ fn find(
             Option::<AttemptRow>::as_select(),
             (
                 Option::<WalletRow>::as_select(),
-                projects::low_balance,
+                WalletSettings::as_select(),
                 exists(event::listeners(project)).or(projects::events_feed),
             ),
         ))
-        .load::<(OtpRow, Option<AttemptRow>, (Option<WalletRow>, Option<i64>, bool))>(connection)?;
+        .load::<(OtpRow, Option<AttemptRow>, (Option<WalletRow>, WalletSettings, bool))>(
+            connection,
+        )?;
     let found = row::whole(rows)?;
-    Ok(found.map(|(otp, (wallet, low_balance, is_heard))| Found {
+    Ok(found.map(|(otp, (wallet, settings, is_heard))| Found {
         otp,
-        purse: StoredWallet::new(project, wallet, low_balance),
+        purse: StoredWallet::new(project, wallet, settings),
         is_heard,
     }))
 }

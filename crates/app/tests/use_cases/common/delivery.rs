@@ -52,6 +52,11 @@ impl World {
         self.prepares(cost, HoldOutcome::Insufficient)
     }
 
+    /// A send of this cost is refused by the limit on the spend of the day.
+    pub fn spends_too_much(&mut self, cost: Cost) -> &mut Self {
+        self.prepares(cost, HoldOutcome::SpendLimited)
+    }
+
     fn prepares(&mut self, cost: Cost, wallet: HoldOutcome) -> &mut Self {
         let (mode, key) = (self.caller.mode, self.line.send_key());
         let asked = (key, limits().of(mode).send, limits().guesses(mode), cost);

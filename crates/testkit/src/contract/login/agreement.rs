@@ -299,6 +299,8 @@ pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
             assert_eq!(said, wanted, "seed {seed}, step {step}");
             let balance = stores.wallets.balance(scene.project).await.unwrap();
             assert_eq!(balance, model.books.wallet.balance, "seed {seed}, step {step}: {said}");
+            let spend = stores.wallets.day_spend(scene.project).await.unwrap();
+            assert_eq!(spend, model.books.wallet.spend, "seed {seed}, step {step}: {said}");
             let name = said.split(['(', ' ', ',']).next().unwrap_or_default().to_owned();
             *answers.entry(name).or_insert(0) += 1;
         }
@@ -307,22 +309,36 @@ pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
             *kinds.entry(event.kind.as_str()).or_insert(0) += 1;
         }
     }
-    for name in
-        ["Ready", "Limited", "Unaffordable", "LoggedIn", "Verified", "Wrong", "Locked", "NotFound"]
-    {
+    for name in [
+        "Ready",
+        "Limited",
+        "Unaffordable",
+        "SpendLimited",
+        "LoggedIn",
+        "Verified",
+        "Wrong",
+        "Locked",
+        "NotFound",
+    ] {
         assert!(answers.get(name).is_some_and(|count| *count > 9), "{name}: {answers:?}");
     }
-    assert_eq!(kinds.len(), 9, "not everything that can be told was: {kinds:?}");
+    assert_eq!(kinds.len(), 10, "not everything that can be told was: {kinds:?}");
 }
 
 impl Model {
-    /// Two live phones, one of a test key, and a project with a low-balance threshold of 60.
+    /// Two live phones, one of a test key, and a project with a low-balance threshold of 60 and a limit of 80 on the
+    /// spend of a day.
     async fn open(scene: &Scene) -> Self {
         let low_balance = Some(Paise(60));
-        let change = ProjectChange { low_balance: Some(low_balance), ..ProjectChange::default() };
+        let daily_spend = Some(Paise(80));
+        let change = ProjectChange {
+            low_balance: Some(low_balance),
+            daily_spend: Some(daily_spend),
+            ..ProjectChange::default()
+        };
         scene.stores.projects.change(scene.project, change, any_project()).await.unwrap();
         let mut books = Books::of(scene.project);
-        books.wallet.low_balance = low_balance;
+        (books.wallet.low_balance, books.wallet.daily_spend) = (low_balance, daily_spend);
         let phone = |mode| Phone {
             line: scene.make.line(scene.project.in_mode(mode)),
             places: Vec::new(),

@@ -1,7 +1,7 @@
 use super::{Books, hold};
 use crate::contract::draw::Draw;
 use crate::scene::Scene;
-use crate::{MS, START, Stores, any_project};
+use crate::{START, Stores, any_project, minutes};
 use dwar_kernel::{EntryId, OtpId, Timestamp};
 use dwar_login::NewSend;
 use dwar_project::ProjectChange;
@@ -9,9 +9,12 @@ use dwar_wallet::{
     Adjustment, Correction, Credit, EntryKind, LedgerAudit, OpenHold, Paise, Reference, Settlement,
 };
 use std::fmt::Debug;
+use std::time::Duration;
 
 const CASES: u64 = 24;
 const STEPS: u32 = 60;
+/// Between steps, so that a day ends within each case.
+const PAUSE: Duration = minutes(20);
 
 /// Fresh: for any steps in any order, answers, ledger, holds and events are those of [`dwar_wallet::Wallet`].
 pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
@@ -21,13 +24,16 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
         scene.stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
         let (mut books, mut sends) = (Books::of(scene.project), Vec::new());
         for step in 0..STEPS {
-            let now = START + MS * step;
+            let now = START + PAUSE * step;
             let (said, wanted) = ask(&scene, &draw, &mut books, &mut sends, now).await;
             assert_eq!(said, wanted, "seed {seed}, step {step}");
             let stored = stores.wallets.balance(scene.project).await.unwrap();
             assert_eq!(stored, books.wallet.balance, "seed {seed}, step {step}: {said}");
+            let spend = stores.wallets.day_spend(scene.project).await.unwrap();
+            assert_eq!(spend, books.wallet.spend, "seed {seed}, step {step}: {said}");
         }
-        books.check(stores, START + MS * STEPS, &format!("seed {seed}")).await;
+        books.check(stores, START + PAUSE * STEPS, &format!("seed {seed}")).await;
+        books.events.sort_by_key(|event| (event.at, event.id()));
         assert_eq!(scene.told_events().await, books.events, "seed {seed}");
         told += books.events.len();
     }
@@ -49,7 +55,7 @@ async fn ask(
     let reference: Reference = format!("reference {}", draw.below(12)).parse().unwrap();
     let (id, entries): (EntryId, [EntryId; 2]) =
         (scene.make.id(), [(); 2].map(|()| scene.make.id()));
-    match draw.below(12) {
+    match draw.below(13) {
         0..=1 => {
             let known = books.entry(EntryKind::Credit, &reference).is_some();
             let credit =
@@ -90,6 +96,14 @@ async fn ask(
             let said = store.adjust(project, adjustment.clone(), now).await;
             let wanted = books.wallet.adjust(&adjustment, known, now);
             both(said, books.enter(wanted))
+        }
+        11 => {
+            let daily_spend = (draw.below(4) > 0).then(|| Paise(20 + draw.below(200)));
+            let change =
+                ProjectChange { daily_spend: Some(daily_spend), ..ProjectChange::default() };
+            books.wallet.daily_spend = daily_spend;
+            let said = scene.stores.projects.change(project, change, any_project()).await;
+            (format!("{:?}", said.unwrap().done().unwrap().daily_spend), format!("{daily_spend:?}"))
         }
         _ => {
             let low_balance = (draw.below(8) > 0).then(|| Paise(draw.around(owned)));

@@ -18,14 +18,14 @@ pub(in crate::contract) struct Books {
 impl Books {
     pub const fn of(project: ProjectId) -> Self {
         let balance = Balance { balance: Paise::ZERO, held: Paise::ZERO };
-        let wallet = Wallet { project, balance, low_balance: None };
+        let wallet = Wallet::new(project, balance);
         Self { wallet, ledger: Vec::new(), holds: Vec::new(), events: Vec::new() }
     }
 
     pub fn enter<T>(&mut self, moved: Result<Movement<T>, ImpossibleBalance>) -> T {
         let moved = moved.unwrap();
         self.ledger.extend(moved.entries);
-        self.events.extend(moved.event);
+        self.events.extend(moved.events);
         moved.outcome
     }
 

@@ -4,6 +4,7 @@ mod agreement;
 mod audit;
 mod books;
 mod correction;
+mod day_spend;
 mod movement;
 mod races;
 
@@ -11,6 +12,7 @@ pub use agreement::*;
 pub use audit::*;
 pub(super) use books::Books;
 pub use correction::*;
+pub use day_spend::*;
 pub use movement::*;
 pub use races::*;
 
@@ -49,6 +51,7 @@ pub(super) async fn hold(store: &dyn LoginStore, send: NewSend, now: Timestamp) 
     match store.prepare(send, now).await.unwrap() {
         Prepared::Ready(_) => HoldOutcome::Held,
         Prepared::Unaffordable(_) => HoldOutcome::Insufficient,
+        Prepared::SpendLimited(_) => HoldOutcome::SpendLimited,
         Prepared::Limited(admission) => panic!("{admission:?}"),
     }
 }

@@ -124,7 +124,7 @@ pub fn reprice() -> Row {
                 api(
                     Method::PATCH,
                     path,
-                    json!({ "sms_price_paise": low, "low_balance_paise": low }),
+                    json!({ "sms_price_paise": low, "low_balance_paise": low, "daily_spend_paise": low }),
                 )
             },
         ]),
@@ -132,12 +132,22 @@ pub fn reprice() -> Row {
             |it| {
                 let right = format!("0.{:02}", it.number());
                 let price = it.pick(right.as_str(), "-1", MOST.1);
-                let fields = [("whatsapp_price", price), ("sms_price", ""), ("low_balance", "")];
+                let fields = [
+                    ("whatsapp_price", price),
+                    ("sms_price", ""),
+                    ("low_balance", ""),
+                    ("daily_spend", ""),
+                ];
                 form(format!("/p/{}/settings/money", it.project()), &fields)
             },
             |it| {
                 let low = it.pick(MOST.0, "-1", MOST.1);
-                let fields = [("whatsapp_price", ""), ("sms_price", low), ("low_balance", low)];
+                let fields = [
+                    ("whatsapp_price", ""),
+                    ("sms_price", low),
+                    ("low_balance", low),
+                    ("daily_spend", low),
+                ];
                 form(format!("/p/{}/settings/money", it.project()), &fields)
             },
         ]),
@@ -148,6 +158,7 @@ pub fn reprice() -> Row {
             },
             |it| set(it, ("sms-price-paise", &it.pick(MOST_PAISE.0, -1, MOST_PAISE.1).to_string())),
             |it| set(it, ("low-balance-rupees", it.pick(MOST.0, "-1", MOST.1))),
+            |it| set(it, ("daily-spend-rupees", it.pick(MOST.0, "-1", MOST.1))),
         ]),
         ..READ
     }

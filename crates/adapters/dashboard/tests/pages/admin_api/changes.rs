@@ -38,12 +38,14 @@ async fn a_project_is_made_changed_and_repriced() {
         assert_eq!(reply.status, 422, "{}", reply.body);
         assert!(text(&json_of(&reply)["error"]).starts_with(field), "{}", reply.body);
     }
-    let prices = json!({"sms_price_paise": 31, "low_balance_paise": 10_000});
+    let prices =
+        json!({"sms_price_paise": 31, "low_balance_paise": 10_000, "daily_spend_paise": 200_000});
     let priced = json_of(&owner.ask(Method::PATCH, &format!("{path}/prices"), prices).await);
-    assert_eq!(
-        (&priced["sms_price_paise"], &priced["low_balance_paise"]),
-        (&json!(31), &json!(10_000))
-    );
+    for (field, paise) in
+        [("sms_price_paise", 31), ("low_balance_paise", 10_000), ("daily_spend_paise", 200_000)]
+    {
+        assert_eq!(priced[field], paise, "{field}");
+    }
     assert_eq!(json_of(&owner.get(&path).await), priced);
 }
 
