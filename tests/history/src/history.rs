@@ -92,17 +92,47 @@ pub struct Op {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    Send { phone: String, once: Option<String> },
-    Verify { phone: String, code: String, otp: Option<String> },
-    Validate { access: String },
-    Refresh { refresh: String, once: Option<String> },
-    Logout { access: String },
-    Delete { identity: String },
-    LookUp { identity: String },
-    Status { otp: String },
-    Turn { switch: Switch, on: bool },
+    Send {
+        phone: String,
+        once: Option<String>,
+    },
+    Verify {
+        phone: String,
+        code: String,
+        otp: Option<String>,
+    },
+    Validate {
+        access: String,
+    },
+    Refresh {
+        refresh: String,
+        once: Option<String>,
+    },
+    Logout {
+        access: String,
+    },
+    Delete {
+        identity: String,
+    },
+    LookUp {
+        identity: String,
+    },
+    Status {
+        otp: String,
+    },
+    Turn {
+        switch: Switch,
+        on: bool,
+    },
     NewKey,
-    TopUp { reference: String, paise: i64 },
+    TopUp {
+        reference: String,
+        paise: i64,
+    },
+    /// The limit on the spend of a day.
+    Limit {
+        paise: i64,
+    },
 }
 
 /// A switch of a project's owner.
@@ -201,6 +231,10 @@ pub struct Ledger {
 pub struct Entry {
     pub kind: String,
     pub paise: i64,
+    /// Change of the money on hold.
+    pub held: i64,
+    /// RFC 3339 in UTC.
+    pub at: String,
     pub balance_after: i64,
     pub reference: String,
 }
@@ -246,6 +280,7 @@ impl Op {
             Action::Turn { .. } => "switch",
             Action::NewKey => "new API key",
             Action::TopUp { .. } => "top-up",
+            Action::Limit { .. } => "spend limit",
         };
         let outcome = match &self.outcome {
             Outcome::Refused { code, .. } => code.clone(),

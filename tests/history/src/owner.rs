@@ -1,4 +1,4 @@
-//! The owner of the projects: switches, new keys and top-ups, by the command line.
+//! The owner of the projects: switches, new keys, top-ups and limits, by the command line.
 
 use crate::calls::Calls;
 use crate::draw::Draw;
@@ -8,11 +8,16 @@ use tokio::time::sleep;
 
 /// The rupees of each top-up: the first project is rich, the second one often has no money.
 const TOP_UPS: [u64; 2] = [50, 1];
+/// The project whose spend of a day is limited, and the rupees of the first limit and of each step up.
+const LIMITED: usize = 2;
+const STEP: u64 = 3;
 
 /// Works alone: no two commands of a project run at once.
 pub struct Owner {
     pub calls: Calls,
     pub draw: Draw,
+    /// The newest limit, in rupees.
+    pub limit: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -20,10 +25,15 @@ enum OwnerAction {
     NewKey,
     Turn,
     TopUp,
+    RaiseLimit,
 }
 
-const ACTIONS: &[(u64, OwnerAction)] =
-    &[(3, OwnerAction::NewKey), (4, OwnerAction::Turn), (4, OwnerAction::TopUp)];
+const ACTIONS: &[(u64, OwnerAction)] = &[
+    (3, OwnerAction::NewKey),
+    (4, OwnerAction::Turn),
+    (4, OwnerAction::TopUp),
+    (2, OwnerAction::RaiseLimit),
+];
 
 impl Owner {
     /// Runs commands until `until`; leaves every project with a known key.
@@ -33,6 +43,7 @@ impl Owner {
             match self.draw.weighted(ACTIONS) {
                 Some(OwnerAction::NewKey) => self.replace_key(project).await,
                 Some(OwnerAction::Turn) => self.turn(project).await,
+                Some(OwnerAction::RaiseLimit) => self.raise_limit().await,
                 _ => self.top_up(project).await,
             }
             sleep(Duration::from_millis(200 + self.draw.below(1_800))).await;
@@ -75,8 +86,17 @@ impl Owner {
         self.command(project, Action::Turn { switch, on }, &arguments).await;
     }
 
-    /// Turns both switches on, as the clients expect at first.
-    pub async fn prepare(&self) {
+    async fn raise_limit(&mut self) {
+        self.limit += STEP;
+        let (id, rupees) = (&self.calls.world.projects[LIMITED].id, self.limit.to_string());
+        let arguments = ["project", "set", "--project", id, "--daily-spend-rupees", &rupees];
+        let paise = i64::try_from(self.limit * 100).unwrap_or_default();
+        self.command(LIMITED, Action::Limit { paise }, &arguments).await;
+    }
+
+    /// Turns both switches on, as the clients expect at first, and sets the first limit.
+    pub async fn prepare(&mut self) {
+        self.raise_limit().await;
         for project in 0..self.calls.world.projects.len() {
             self.set(project, Switch::LookUp, "--identity-lookup", true).await;
             self.set(project, Switch::Delete, "--identity-delete", true).await;

@@ -23,8 +23,8 @@ const OF_INSTANCES: u64 = 2;
 const OF_DATABASE: u64 = 3;
 const CROWD: [u64; 2] = [5, 6];
 const CLIENTS: u64 = 10;
-/// Rich, and often without money.
-const RUPEES: [&str; 2] = ["100000", "2"];
+/// Rich, often without money, and rich with a limit on the spend of a day.
+const RUPEES: [&str; 3] = ["100000", "2", "100000"];
 /// When holds of interrupted sends must have ended, also on a slow machine.
 const RECOVERY: Duration = Duration::from_secs(120);
 
@@ -70,7 +70,7 @@ async fn project(cluster: &Cluster, rupees: &str) -> Outcome<(Project, String)> 
 
 async fn play(arguments: &Arguments, calls: &Calls, test_key: &str) -> Outcome<()> {
     let draw = |stream| Draw::new(arguments.seed, stream);
-    let owner = Owner { calls: calls.clone(), draw: draw(OWNER) };
+    let mut owner = Owner { calls: calls.clone(), draw: draw(OWNER), limit: 0 };
     owner.prepare().await;
     let until = Instant::now() + Duration::from_secs(arguments.seconds);
     let nemesis = |stream| Nemesis {
@@ -152,6 +152,8 @@ fn entry(entry: &Value) -> Entry {
     Entry {
         kind: text("kind"),
         paise: paise("amount_paise"),
+        held: paise("held_paise"),
+        at: text("at"),
         balance_after: paise("balance_after_paise"),
         reference: text("reference"),
     }

@@ -47,18 +47,22 @@ fn wrong(op: &Op, soon: u64, faults: &[&Fault]) -> Option<String> {
 const fn expected(action: &Action) -> &'static [&'static str] {
     match action {
         Action::Send { once: None, .. } => {
-            &["OTP_RATE_LIMITED", "INSUFFICIENT_BALANCE", "SMS_FAILED"]
+            &["OTP_RATE_LIMITED", "INSUFFICIENT_BALANCE", "SPEND_LIMIT_REACHED", "SMS_FAILED"]
         }
-        Action::Send { once: Some(_), .. } => {
-            &["OTP_RATE_LIMITED", "INSUFFICIENT_BALANCE", "SMS_FAILED", "IDEMPOTENCY_CONFLICT"]
-        }
+        Action::Send { once: Some(_), .. } => &[
+            "OTP_RATE_LIMITED",
+            "INSUFFICIENT_BALANCE",
+            "SPEND_LIMIT_REACHED",
+            "SMS_FAILED",
+            "IDEMPOTENCY_CONFLICT",
+        ],
         Action::Verify { .. } => &["INVALID_OTP", "OTP_NOT_FOUND", "VERIFY_RATE_LIMITED"],
         Action::Validate { .. } | Action::Logout { .. } => &["INVALID_ACCESS_TOKEN"],
         Action::Refresh { .. } => &["SESSION_EXPIRED"],
         Action::Delete { .. } => &["IDENTITY_NOT_FOUND", "IDENTITY_DELETE_DISABLED"],
         Action::LookUp { .. } => &["IDENTITY_NOT_FOUND", "IDENTITY_LOOKUP_DISABLED"],
         Action::Status { .. } => &["OTP_REQUEST_NOT_FOUND"],
-        Action::Turn { .. } | Action::NewKey | Action::TopUp { .. } => &[],
+        Action::Turn { .. } | Action::NewKey | Action::TopUp { .. } | Action::Limit { .. } => &[],
     }
 }
 

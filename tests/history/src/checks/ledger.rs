@@ -116,6 +116,7 @@ mod tests {
                 paise: *paise,
                 balance_after: ledger.balance,
                 reference: (*reference).to_owned(),
+                ..Entry::default()
             });
         }
         ledger

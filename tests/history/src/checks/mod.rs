@@ -16,6 +16,7 @@ mod refresh;
 mod requests;
 #[cfg(test)]
 mod sample;
+mod spend;
 
 use crate::history::History;
 
@@ -44,6 +45,7 @@ pub const CHECKS: &[Check] = &[
     ("limits", limits::check),
     ("requests", requests::check),
     ("ledger", ledger::check),
+    ("spend", spend::check),
     ("once", once::check),
     ("answers", answers::check),
     ("lost", lost::check),

@@ -62,6 +62,10 @@ pub fn top_up(reference: &str, paise: i64, began: u64, ended: u64) -> Op {
     Op { instance: None, ..op(Action::TopUp { reference, paise }, began, ended) }
 }
 
+pub fn limit(paise: i64, began: u64, ended: u64) -> Op {
+    Op { instance: None, ..op(Action::Limit { paise }, began, ended) }
+}
+
 pub fn message(phone: &str, code: &str, otp: &str, at: u64) -> Message {
     let [phone, code, otp] = [phone, code, otp].map(str::to_owned);
     Message { at: at * SECOND, phone, code, otp }
