@@ -6,6 +6,7 @@
 mod calls;
 mod clock_watch;
 mod common_ports;
+mod guard;
 mod limits;
 mod observer;
 mod parts;
@@ -18,6 +19,7 @@ mod upkeep;
 pub use calls::*;
 pub use clock_watch::{ClockReading, ClockWatch};
 pub use common_ports::CommonPorts;
+pub use guard::Guard;
 pub use limits::{Limits, ModeLimits};
 pub use observer::{AnsweredRequest, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 pub use parts::{ExternalPorts, Parts, Service, UseCases};

@@ -71,6 +71,10 @@ words! {
         Undeliverable = "undeliverable",
         /// The phone had reached its limit.
         Limited = "limited",
+        /// The phone had reached the bound for a day that the guard enforces.
+        LimitedForTheDay = "limited_for_the_day",
+        /// The guard asked for a proof.
+        ProofRequired = "proof_required",
         /// Refused because it came too soon after many wrong codes.
         Paced = "paced",
         /// Refused because too many wrong codes stopped the phone.
@@ -127,9 +131,11 @@ impl From<&Result<SentOtp, SendOtpError>> for SendEnd {
             Err(SendOtpError::SpendLimitReached(Some(_))) => Self::SpendLimitReached,
             Err(SendOtpError::RateLimited(refusal)) => match refusal.bound {
                 SendBound::Limit => Self::Limited,
+                SendBound::Day => Self::LimitedForTheDay,
                 SendBound::Pace => Self::Paced,
                 SendBound::Stop => Self::Stopped,
             },
+            Err(SendOtpError::ProofRequired) => Self::ProofRequired,
             Err(SendOtpError::Conflict) => Self::Conflict,
             Err(SendOtpError::Reused) => Self::KeyReused,
             Err(SendOtpError::Store(_)) => Self::Error,

@@ -1,7 +1,7 @@
 use crate::{
     AdmitRequest, ApplyReceipts, Authenticate, ClockSetBack, CommonPorts, CreateProject,
-    DeleteIdentity, Deliver, EndpointPauses, FindIdentity, HookFormats, Idempotency, ListEvents,
-    Logout, OtpStatus, Policies, ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook,
+    DeleteIdentity, Deliver, EndpointPauses, FindIdentity, Guard, HookFormats, Idempotency,
+    ListEvents, Logout, OtpStatus, Policies, ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook,
     ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages, SendOtp, SigningKeys,
     Stores, Sweep, TellEvents, Tokens, UsageRecorder, ValidateSession, VerifyOtp,
 };
@@ -45,6 +45,7 @@ pub struct Service {
     pub apply_receipts: Arc<ApplyReceipts>,
     pub tell_events: Arc<TellEvents>,
     pub usage_recorder: Arc<UsageRecorder>,
+    pub guard: Arc<Guard>,
 }
 
 /// Every use case that a request can call.
@@ -116,10 +117,11 @@ impl Parts {
         });
         let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
         let usage_recorder = Arc::new(UsageRecorder::new(tools.clone(), refusals, key_uses));
+        let guard = Arc::new(Guard::new(tools.clone(), stores.guard.clone()));
         Service {
             use_cases: self.use_cases(
                 &deliver,
-                &usage_recorder,
+                (&usage_recorder, &guard),
                 requests.clone(),
                 (sources, hook_formats),
                 sender.clone(),
@@ -148,16 +150,18 @@ impl Parts {
                 calls: stores.calls,
                 feed: stores.feed,
                 refusals: stores.refusals,
+                guard: stores.guard,
                 retention: policies.retention(),
             }),
             usage_recorder,
+            guard,
         }
     }
 
     fn use_cases(
         &self,
         deliver: &Arc<Deliver>,
-        usage_recorder: &Arc<UsageRecorder>,
+        (usage_recorder, guard): (&Arc<UsageRecorder>, &Arc<Guard>),
         limiter: Arc<dyn RequestLimiter>,
         (sources, formats): (HashMap<String, Arc<dyn ReceiptSource>>, HookFormats),
         sender: Arc<dyn WebhookSender>,
@@ -169,7 +173,7 @@ impl Parts {
         let signer = || signer.clone();
         let (inbox, receipts) = (stores.inbox.clone(), stores.receipts.clone());
         let tokens = Tokens { tools: tools(), signer: signer(), policy: policies.session };
-        let send_otp = self.send_otp(deliver, usage_recorder);
+        let send_otp = self.send_otp(deliver, usage_recorder, guard);
         let admit_request = Arc::new(AdmitRequest {
             tools: tools(),
             limiter,
@@ -198,6 +202,7 @@ impl Parts {
                 tokens: tokens.clone(),
                 codes: codes.clone(),
                 limits,
+                guard: guard.clone(),
             }),
             validate_session: Arc::new(ValidateSession { tools: tools(), signer: signer() }),
             refresh_session: Arc::new(RefreshSession { sessions: sessions(), tokens }),
@@ -230,6 +235,7 @@ impl Parts {
         &self,
         deliver: &Arc<Deliver>,
         usage_recorder: &Arc<UsageRecorder>,
+        guard: &Arc<Guard>,
     ) -> Arc<SendOtp> {
         Arc::new(SendOtp {
             idempotency: Idempotency {
@@ -242,6 +248,7 @@ impl Parts {
             lifetime: self.policies.code_lifetime,
             limits: self.policies.limits,
             usage_recorder: usage_recorder.clone(),
+            guard: guard.clone(),
         })
     }
 }

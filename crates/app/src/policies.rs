@@ -98,6 +98,8 @@ impl Policies {
             guesses.slow_pace,
             guesses.slower_pace,
             guesses.stop_pace,
+            // The bound for a day that the guard enforces.
+            DAY,
         ];
         let way = self.lease().saturating_add(self.receipt_window.unwrap_or_default());
         let first_answers = Lifetimes::default();

@@ -5,7 +5,7 @@ use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
 use dwar_otp::{OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
 use dwar_project::{HookStore, KeyUseStore, ProjectStore};
-use dwar_ratelimit::SendLimiter;
+use dwar_ratelimit::{GuardStore, SendLimiter};
 use dwar_session::{SessionStore, SigningKeyStore};
 use dwar_wallet::WalletStore;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ pub struct Stores {
     pub feed: Arc<dyn EventFeed>,
     pub refusals: Arc<dyn RefusalStore>,
     pub key_uses: Arc<dyn KeyUseStore>,
+    pub guard: Arc<dyn GuardStore>,
 }
 
 impl<S> From<&Arc<S>> for Stores
@@ -55,6 +56,7 @@ where
         + EventFeed
         + RefusalStore
         + KeyUseStore
+        + GuardStore
         + 'static,
 {
     fn from(store: &Arc<S>) -> Self {
@@ -77,6 +79,7 @@ where
             feed: Arc::<S>::clone(store),
             refusals: Arc::<S>::clone(store),
             key_uses: Arc::<S>::clone(store),
+            guard: Arc::<S>::clone(store),
         }
     }
 }

@@ -120,6 +120,14 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
                 "Have the user wait, then request one code.",
             );
         }
+        Refusal::Day => (
+            "30 codes for one number in 24 hours",
+            "This number may be under attack. Have the user wait, or log in from a known device.",
+        ),
+        Refusal::Proof => (
+            "the guard asked for a proof that a person wants the code",
+            "There is a flood of sends. If real users are refused, the app must show them a challenge.",
+        ),
         Refusal::Pace => (
             "fewer codes for this number after many wrong ones",
             "Codes are being guessed. If it is the owner of the number, clear the failed attempts.",
@@ -167,6 +175,9 @@ pub fn cause(cause: Cause) -> (String, &'static str) {
 pub const fn bound(bound: SendBound) -> &'static str {
     match bound {
         SendBound::Limit => "This number has reached its limit. The next code is allowed at",
+        SendBound::Day => {
+            "This number has reached its bound for 24 hours. The next code is allowed at"
+        }
         SendBound::Pace => {
             "This number gets codes less often after many wrong ones. The next is allowed at"
         }

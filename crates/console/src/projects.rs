@@ -297,6 +297,7 @@ fn of_project(project: &Project) -> AuditDetails {
             SettingValue::Paise(own) => facts.maybe_number(name, own.map(|paise| paise.0)),
             SettingValue::Claims(claims) => facts.text(name, &claims.to_string()),
             SettingValue::TokenType(token_type) => facts.word(name, token_type),
+            SettingValue::Guard(mode) => facts.word(name, mode),
         }
     })
 }

@@ -93,10 +93,13 @@ impl TestProvider {
             Err(SendOtpError::InsufficientBalance(_)) => Err(POOR),
             Err(SendOtpError::SpendLimitReached(_)) => Err(SPEND_LIMITED),
             Err(SendOtpError::Store(cause)) => Err(cause.into()),
-            // Without an Idempotency-Key there is no first request to wait for.
-            Err(SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Reused) => {
-                Err(REFUSED)
-            }
+            // Without an Idempotency-Key there is no first request to wait for, and the guard judges no test.
+            Err(
+                SendOtpError::Undeliverable(_)
+                | SendOtpError::ProofRequired
+                | SendOtpError::Conflict
+                | SendOtpError::Reused,
+            ) => Err(REFUSED),
         }
     }
 }

@@ -180,7 +180,8 @@ impl Fixtures {
     pub fn new_send_of(&self, otp: Otp) -> NewSend {
         let places = Quota { limit: 1_000_000, window: minutes(10) };
         let quota = SendQuota { places, reach: None };
-        NewSend { otp, quota, guesses: GuessPolicy::OFF, cost: Cost::Nothing, entry: self.id() }
+        let (guesses, cost, guard) = (GuessPolicy::OFF, Cost::Nothing, None);
+        NewSend { otp, quota, guesses, cost, guard, entry: self.id() }
     }
 
     /// A report on an attempt of [`Fixtures::route`], at [`PRICES`].

@@ -353,6 +353,15 @@ macro_rules! shared_store_contract_tests {
                 ends_at_once_end_a_session_once
                 no_refresh_survives_an_end
             }
+            guard {
+                levels_change_as_the_domain_says
+                changes_of_levels_at_once_all_count
+                a_guarded_send_is_marked_and_its_verification_tells
+                marks_stay_inside_project_and_mode
+                a_repeated_guarded_send_has_its_mark
+                guarded_sends_at_once_take_one_token
+                a_day_admits_as_many_as_its_bound
+            }
             sends {
                 a_send_is_answered_as_the_log_does
                 a_send_takes_the_quota_of_the_call
@@ -413,6 +422,9 @@ macro_rules! fresh_store_contract_tests {
             activity {
                 newest_attempts_are_those_of_live_requests
                 sweep_drops_old_counts
+            }
+            guard {
+                full_levels_go_and_others_stay
             }
             login {
                 a_send_that_is_ready_is_on_record_as_a_whole

@@ -53,7 +53,7 @@ impl Fixtures {
         self.issue(store, self.otp_with(line, CODE, now)).await;
         let redemption = Redemption { login: Some(login), ..self.redemption(line, CODE) };
         match store.redeem(redemption, now).await.unwrap() {
-            Redeemed::LoggedIn(_, identity) => identity,
+            Redeemed::LoggedIn(_, identity, _) => identity,
             other => panic!("the right code gave {other:?}"),
         }
     }
@@ -62,7 +62,7 @@ impl Fixtures {
 /// The verdict on the code, without the identity.
 pub const fn verdict(redeemed: Redeemed) -> GuessVerdict {
     match redeemed {
-        Redeemed::LoggedIn(allowance, _) | Redeemed::Verified(allowance) => {
+        Redeemed::LoggedIn(allowance, ..) | Redeemed::Verified(allowance, _) => {
             GuessVerdict::Accepted(allowance)
         }
         Redeemed::Wrong(allowance) => GuessVerdict::Wrong(allowance),

@@ -45,7 +45,9 @@ CREATE TABLE projects (
     sms_last_lines     text,
     -- whether its events are kept to be read (`GET /v1/events`), and how often that was switched on
     events_feed        boolean NOT NULL DEFAULT false,
-    events_feed_run    integer NOT NULL DEFAULT 0
+    events_feed_run    integer NOT NULL DEFAULT 0,
+    -- what happens to live sends during a flood (docs/guard.md)
+    guard              text NOT NULL DEFAULT 'off' CHECK (guard IN ('off', 'watch', 'enforce'))
 );
 
 CREATE TABLE api_keys (
@@ -189,7 +191,16 @@ CREATE TABLE otps (
     -- Of a used code the last one is the right one.
     guesses      bytea,
     -- whether somebody else made the code and checks it; here it is `void`, and only delivered
-    relayed      boolean NOT NULL DEFAULT false
+    relayed      boolean NOT NULL DEFAULT false,
+    -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
+    -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
+    -- demanded a proof while the guard only watches
+    visitor      bytea,
+    taken_at     timestamptz,
+    proven       boolean NOT NULL DEFAULT false,
+    is_new       boolean NOT NULL DEFAULT false,
+    earns        boolean NOT NULL DEFAULT false,
+    asked        text
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -305,6 +316,18 @@ CREATE TABLE send_slots (
     forgiven    boolean NOT NULL DEFAULT false
 );
 CREATE INDEX send_slots_by_phone ON send_slots (project_id, mode, phone_index, taken_at);
+
+-- The levels of the guard that are not full, in millionths of a token (docs/guard.md).
+CREATE TABLE guard_levels (
+    project_id uuid NOT NULL,
+    kind       text NOT NULL CHECK (kind IN ('address', 'series', 'project')),
+    digest     bytea NOT NULL,
+    level      bigint NOT NULL,
+    changed_at timestamptz NOT NULL,
+    capacity   bigint NOT NULL CHECK (capacity > 0),
+    PRIMARY KEY (project_id, kind, digest)
+);
+CREATE INDEX guard_levels_by_change ON guard_levels (changed_at);
 
 -- The first answers to requests with an Idempotency-Key
 CREATE TABLE idempotency_records (
@@ -511,11 +534,13 @@ CREATE TABLE ledger_proof_runs (
 CREATE FUNCTION prepare_sends(
     owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
     placed boolean[], superseding boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
-    seen_by integer[], seen uuid[]
+    seen_by integer[], seen uuid[],
+    guarded boolean[], visitors bytea[], provens boolean[], askings text[]
 ) RETURNS TABLE (
     place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
     wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
-    stopped_at timestamptz
+    stopped_at timestamptz,
+    visitor bytea, taken_at timestamptz, proven boolean, is_new boolean, earns boolean, asked text
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -675,9 +700,12 @@ BEGIN
 
     RETURN QUERY
     SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
-        b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at
-    FROM unnest(sends, worlds, phones, outcomes)
-        WITH ORDINALITY AS s (send, world, phone, outcome, place)
+        b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at,
+        m.visitor, m.taken_at, coalesce(m.proven, false), coalesce(m.is_new, false),
+        coalesce(m.earns, false), m.asked
+    FROM unnest(sends, worlds, phones, outcomes, moments, guarded, visitors, provens, askings)
+        WITH ORDINALITY
+        AS s (send, world, phone, outcome, moment, guarded, visitor, proven, asked, place)
     LEFT JOIN LATERAL (
         SELECT array_agg(l.send_id) AS sends, array_agg(l.taken_at) AS times,
             array_agg(l.forgiven) AS forgiven
@@ -694,6 +722,34 @@ BEGIN
             AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
         OFFSET 0
     ) AS b ON true
+    -- What a guarded send means for levels, by the rule of `GuardMark::new`.
+    LEFT JOIN LATERAL (
+        SELECT CASE WHEN t.taken_at IS NULL THEN s.visitor ELSE t.visitor END AS visitor,
+            coalesce(t.taken_at, CASE WHEN NOT s.proven AND s.asked IS NULL THEN s.moment END)
+                AS taken_at,
+            s.proven, s.asked,
+            NOT EXISTS (
+                SELECT FROM identities i
+                WHERE i.project_id = owner AND i.mode = s.world AND i.phone_index = s.phone
+                OFFSET 0
+            ) AS is_new,
+            NOT EXISTS (
+                SELECT FROM otps o
+                WHERE o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+                    AND o.created_at > s.moment - interval '24 hours' AND o.state = 'used'
+                OFFSET 0
+            ) AS earns
+        FROM (SELECT) AS one LEFT JOIN LATERAL (
+            SELECT o.taken_at, o.visitor FROM otps o
+            WHERE o.id = present[array_position(followed_by, s.place)]
+                AND o.taken_at > s.moment - interval '10 minutes'
+            OFFSET 0
+        ) AS t ON true
+        WHERE s.outcome = 'ready' AND s.guarded
+        UNION ALL
+        SELECT o.visitor, o.taken_at, o.proven, o.asked, o.is_new, o.earns FROM otps o
+        WHERE s.outcome = 'known' AND s.guarded AND o.id = s.send
+    ) AS m ON true
     ORDER BY s.place;
 END
 $$;

@@ -44,7 +44,9 @@ CREATE TABLE projects (
     sms_last_lines     text,
     -- whether its events are kept to be read (`GET /v1/events`), and how often that was switched on
     events_feed        boolean NOT NULL DEFAULT false,
-    events_feed_run    integer NOT NULL DEFAULT 0
+    events_feed_run    integer NOT NULL DEFAULT 0,
+    -- what happens to live sends during a flood (docs/guard.md)
+    guard              text NOT NULL DEFAULT 'off' CHECK (guard IN ('off', 'watch', 'enforce'))
 );
 
 CREATE TABLE api_keys (
@@ -160,7 +162,16 @@ CREATE TABLE otps (
     -- Of a used code the last one is the right one.
     guesses      blob,
     -- whether somebody else made the code and checks it; here it is `void`, and only delivered
-    relayed      boolean NOT NULL DEFAULT false
+    relayed      boolean NOT NULL DEFAULT false,
+    -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
+    -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
+    -- demanded a proof while the guard only watches
+    visitor      blob,
+    taken_at     bigint,
+    proven       boolean NOT NULL DEFAULT false,
+    is_new       boolean NOT NULL DEFAULT false,
+    earns        boolean NOT NULL DEFAULT false,
+    asked        text
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -264,6 +275,18 @@ CREATE TABLE send_slots (
     forgiven    boolean NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX send_slots_by_phone ON send_slots (project_id, mode, phone_index, taken_at);
+
+-- The levels of the guard that are not full, in millionths of a token (docs/guard.md).
+CREATE TABLE guard_levels (
+    project_id blob NOT NULL,
+    kind       text NOT NULL CHECK (kind IN ('address', 'series', 'project')),
+    digest     blob NOT NULL,
+    level      bigint NOT NULL,
+    changed_at bigint NOT NULL,
+    capacity   bigint NOT NULL CHECK (capacity > 0),
+    PRIMARY KEY (project_id, kind, digest)
+) WITHOUT ROWID;
+CREATE INDEX guard_levels_by_change ON guard_levels (changed_at);
 
 -- The first answers to requests with an Idempotency-Key
 CREATE TABLE idempotency_records (

@@ -4,7 +4,7 @@
 use crate::config;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
-use dwar_kernel::TokenType;
+use dwar_kernel::{GuardMode, TokenType};
 use dwar_project::{Project, ProjectChange, Setting, SettingValue};
 use dwar_wallet::{Amount, Paise};
 use std::error::Error;
@@ -50,6 +50,8 @@ rows! {
         "Allow POST /v1/otp/relay with the test key";
     EventsFeed: "Feed of events" or "", "events-feed" ON_OFF,
         "Keep events, and allow GET /v1/events";
+    Guard: "Guard" or "", "guard" "off|watch|enforce",
+        "Guard live sends against floods: count only, or ask visitors for a proof";
     OwnIssuer: "Own issuer" or "", "own-issuer" ON_OFF,
         "Use an issuer of the project's own in live tokens, which other systems can verify by \
          discovery";
@@ -134,6 +136,10 @@ impl Row {
                 let words = PossibleValuesParser::new(TokenType::ALL.map(TokenType::as_str));
                 words.try_map(|word| word.parse().map(SettingValue::TokenType)).into()
             }
+            SettingValue::Guard(_) => {
+                let words = PossibleValuesParser::new(GuardMode::ALL.map(GuardMode::as_str));
+                words.try_map(|word| word.parse().map(SettingValue::Guard)).into()
+            }
             blank => ValueParser::new(move |text: &str| read(&blank, takes == "RUPEES", text)),
         }
     }
@@ -162,6 +168,7 @@ fn read(
             SettingValue::Claims(lines.parse()?)
         }
         SettingValue::TokenType(_) => SettingValue::TokenType(text.parse()?),
+        SettingValue::Guard(_) => SettingValue::Guard(text.parse()?),
     })
 }
 
@@ -197,5 +204,6 @@ fn tell(value: SettingValue) -> Option<String> {
         SettingValue::Paise(own) => own.map(|paise| paise.to_string()),
         SettingValue::Claims(claims) => Some(claims.to_string().replace('\n', ", ")),
         SettingValue::TokenType(token_type) => Some(token_type.to_string()),
+        SettingValue::Guard(mode) => Some(mode.to_string()),
     }
 }

@@ -4,14 +4,14 @@ use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_activity::installation::HEARTBEAT;
 use dwar_app::{
-    ApplyReceipts, ClockSetBack, Service, Sweep, TellEvents, UsageRecorder, call_endpoints,
+    ApplyReceipts, ClockSetBack, Guard, Service, Sweep, TellEvents, UsageRecorder, call_endpoints,
     keep_going,
 };
 use dwar_console::alerts::Alerts;
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger, Management};
 use dwar_http::LoopHealth;
 use dwar_kernel::{StoreError, with_causes};
-use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::future::{BoxFuture, FutureExt, join};
 use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -88,8 +88,8 @@ const LOOPS: [(&str, Start); 15] = [
         every(COUNT, stopped, trouble, move || it.console.keep_figures.run()).boxed()
     }),
     ("write_tally", |it, stopped| {
-        let trouble = "refused sends and uses of keys could not be recorded";
-        every(WRITE_USAGE, stopped, trouble, move || it.usage_recorder.write()).boxed()
+        let trouble = "refused sends, uses of keys and levels of the guard could not be recorded";
+        every(WRITE_USAGE, stopped, trouble, move || it.tallies.write()).boxed()
     }),
     ("tend_quotas", |it, stopped| {
         let trouble = "shares of quotas could not be renewed";
@@ -121,7 +121,7 @@ pub struct Background {
     apply: Arc<ApplyReceipts>,
     events: Arc<TellEvents>,
     console: ConsoleUpkeep,
-    usage_recorder: Arc<UsageRecorder>,
+    tallies: Tallies,
     ledger: ManageLedger,
     alerts: Alerts,
     database: Arc<dyn Database>,
@@ -131,8 +131,23 @@ pub struct Background {
 pub struct Running {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,
-    usage_recorder: Arc<UsageRecorder>,
+    tallies: Tallies,
     sweep: Arc<Sweep>,
+}
+
+/// What requests leave in memory, to be written every second.
+#[derive(Clone)]
+struct Tallies {
+    usage_recorder: Arc<UsageRecorder>,
+    guard: Arc<Guard>,
+}
+
+impl Tallies {
+    /// Writes both, even if one of them fails.
+    async fn write(&self) -> Result<(), StoreError> {
+        let (usage, levels) = join(self.usage_recorder.write(), self.guard.exchange()).await;
+        usage.and(levels)
+    }
 }
 
 /// Restarts of each loop; loops that never restarted are missing.
@@ -154,7 +169,10 @@ impl Background {
             apply: service.apply_receipts.clone(),
             events: service.tell_events.clone(),
             console,
-            usage_recorder: service.usage_recorder.clone(),
+            tallies: Tallies {
+                usage_recorder: service.usage_recorder.clone(),
+                guard: service.guard.clone(),
+            },
             ledger: manage.ledger.clone(),
             alerts: manage.alerts.clone(),
             database,
@@ -179,8 +197,8 @@ impl Background {
     /// Starts every loop, once the service is prepared.
     pub fn start(self, prepared: &Prepared, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
-        let (mut tasks, usage_recorder, sweep) =
-            (JoinSet::new(), this.usage_recorder.clone(), this.sweep.clone());
+        let (mut tasks, tallies, sweep) =
+            (JoinSet::new(), this.tallies.clone(), this.sweep.clone());
         for (name, start) in LOOPS {
             let (this, mut stopped) = (Arc::clone(&this), stopped.clone());
             let (prepared, restarts) = (Arc::clone(prepared), Arc::clone(restarts));
@@ -191,7 +209,7 @@ impl Background {
                 }
             });
         }
-        Running { stop, tasks, usage_recorder, sweep }
+        Running { stop, tasks, tallies, sweep }
     }
 }
 
@@ -199,12 +217,12 @@ impl Running {
     /// Ends every loop. Running calls may finish within five seconds; others are retried when their
     /// lease ends. Then writes the last counts and returns the held shares of quotas.
     pub async fn stop(self) {
-        let Self { stop, mut tasks, usage_recorder, sweep } = self;
+        let Self { stop, mut tasks, tallies, sweep } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
         // A separate task, so that a panic in it cannot prevent the stop.
-        let last = tokio::spawn(async move { usage_recorder.write().await });
+        let last = tokio::spawn(async move { tallies.write().await });
         let back = tokio::spawn(async move { sweep.leave_quotas().await });
         let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
         if !matches!(last, Ok(Ok(Ok(())))) {

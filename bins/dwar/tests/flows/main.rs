@@ -20,6 +20,7 @@ mod error_table;
 mod events;
 mod events_feed;
 mod flow;
+mod guard;
 mod hardening;
 mod hooks;
 mod inputs;

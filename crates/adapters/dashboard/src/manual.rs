@@ -18,7 +18,7 @@ macro_rules! manual {
 
 const CONTENTS: ManualPage = ("SUMMARY", include_str!("../../../../docs/SUMMARY.md"));
 /// All pages of the book but the records of decisions, which are for those who change the program.
-const PAGES: [ManualPage; 48] = manual![
+const PAGES: [ManualPage; 49] = manual![
     "README",
     "quick-start",
     "concepts",
@@ -37,6 +37,7 @@ const PAGES: [ManualPage; 48] = manual![
     "events",
     "reading-events",
     "hooks",
+    "guard",
     "own-issuers",
     "proxies",
     "contract",

@@ -45,7 +45,7 @@ impl SandboxGateway {
             // The caller checks the balance. Even if it did not, the code must not arrive.
             (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
             (Scenario::SlowDelivery, _) => Ok((Report::Delivered, SLOW_RECEIPT_AFTER)),
-            (Scenario::Delivered, _)
+            (Scenario::Delivered | Scenario::ProofRequired, _)
             | (Scenario::SmsDelivers | Scenario::LateFailure, Channel::Sms) => {
                 Ok((Report::Delivered, RECEIPT_AFTER))
             }

@@ -42,6 +42,8 @@ dwar_wire::codes! {
             "There is no OTP request with this id."
         InsufficientBalance "INSUFFICIENT_BALANCE" PAYMENT_REQUIRED
             "The wallet balance is too low. Nothing was sent or charged."
+        ProofRequired "PROOF_REQUIRED" FORBIDDEN
+            "A proof that a person wants the code is required. Nothing was sent or charged."
         SessionExpired "SESSION_EXPIRED" UNAUTHORIZED
             "The refresh token is expired or invalid."
         InvalidAccessToken "INVALID_ACCESS_TOKEN" UNAUTHORIZED
@@ -294,6 +296,7 @@ impl From<SendOtpError> for ApiError {
                 Self::limited_or_replayed(ErrorCode::SpendLimitReached, at)
             }
             SendOtpError::Undeliverable(at) => Self::limited_or_replayed(ErrorCode::SmsFailed, at),
+            SendOtpError::ProofRequired => ErrorCode::ProofRequired.into(),
             SendOtpError::Conflict => ErrorCode::IdempotencyConflict.into(),
             SendOtpError::Reused => ErrorCode::IdempotencyKeyReused.into(),
             SendOtpError::Store(cause) => cause.into(),

@@ -14,6 +14,7 @@ mod event;
 mod faults;
 mod feed;
 mod figures;
+mod guard;
 mod hook;
 mod idempotency;
 mod identity;

@@ -8,6 +8,7 @@ use dwar_login::{
 };
 use dwar_otp::{DeliveryStep, GuessBudget, GuessVerdict, Otp, OtpState, ReportedRequest};
 use dwar_ratelimit::SendKey;
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone, StandingTake};
 
 #[async_trait]
 impl LoginStore for MemoryStore {
@@ -20,10 +21,12 @@ impl LoginStore for MemoryStore {
                 let changed = "a send that was repeated has been changed since".to_owned();
                 return Err(StoreError::Unavailable(changed));
             }
-            return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
+            let admitted = Prepared::Ready(send.admit(&mut log, now));
+            return Ok(admitted.marked(state.guard_marks.get(&id).copied()));
         }
         let hold = |own| state.hold(own, send.entry);
         let prepared = send.judge(&mut log, hold, now)?;
+        let mark = send.mark(&state.guarded_phone(&send, now), now);
         if matches!(prepared, Prepared::Ready(_)) {
             if send.takes_place() {
                 state.take_place(key, id, now);
@@ -32,8 +35,9 @@ impl LoginStore for MemoryStore {
                 supersede(&mut state.otps, &send.otp);
             }
             state.otps.push(send.otp);
+            state.guard_marks.extend(mark.map(|mark| (id, mark)));
         }
-        Ok(prepared)
+        Ok(prepared.marked(mark))
     }
 
     async fn report(
@@ -70,19 +74,41 @@ impl LoginStore for MemoryStore {
             return Ok(Redeemed::NotFound);
         };
         let budget = state.budgets.entry(line).or_default();
+        let mark = state.guard_marks.get(&otp.id).copied();
         let (verdict, event) = redemption.judge(otp, budget, now);
         state.record(event);
         let identity = match verdict {
             GuessVerdict::Accepted(_) => state.log_in(line, &redemption),
             _ => None,
         };
-        Ok(Redeemed::of(verdict, identity))
+        Ok(Redeemed::of(verdict, identity, mark))
     }
 }
 
 type Line = (ProjectMode, BlindIndex);
 
 impl State {
+    /// What is on record of the phone of a send for the guard.
+    fn guarded_phone(&self, send: &NewSend, now: Timestamp) -> GuardedPhone {
+        let line = (send.otp.project_mode, send.otp.phone);
+        let of_phone = |otp: &&Otp| (otp.project_mode, otp.phone) == line;
+        let earned = |otp: &Otp| {
+            otp.state == OtpState::Used && now < otp.created_at + GuardMark::EARNS_EVERY
+        };
+        let open = self.otps.iter().find(|otp| is_open(otp, line)).map(|otp| otp.id);
+        let mark = open.and_then(|open| self.guard_marks.get(&open));
+        let take =
+            |mark: &GuardMark| mark.taken_at.map(|at| StandingTake { at, visitor: mark.visitor });
+        GuardedPhone {
+            is_known: self
+                .identities
+                .iter()
+                .any(|(phone, known)| (known.project_mode, *phone) == line),
+            earned: self.otps.iter().filter(of_phone).any(earned),
+            standing: mark.and_then(take),
+        }
+    }
+
     /// Settles the hold of a send that ended.
     fn end(
         &mut self,
@@ -127,7 +153,8 @@ impl State {
         let used = self.otps.iter().rfind(is_used)?;
         let mut again = Otp { state: OtpState::Active, ..used.clone() };
         let (verdict, _) = redemption.judge(&mut again, &mut GuessBudget::default(), now);
-        let answer = Redeemed::of(verdict, Some(session.identity));
+        let mark = self.guard_marks.get(&used.id).copied();
+        let answer = Redeemed::of(verdict, Some(session.identity), mark);
         Some(answer).filter(|answer| matches!(answer, Redeemed::LoggedIn(..)))
     }
 }

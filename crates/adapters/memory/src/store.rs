@@ -14,6 +14,7 @@ use dwar_otp::idempotency::{IdempotencyRecord, IdempotencySlot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, KeptReceipt, Otp, RefusedSends};
 use dwar_project::{Hook, KeyRecord, Project};
+use dwar_ratelimit::guard::{GuardLevel, GuardMark, GuardSubject};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
 use dwar_wallet::{Balance, Closing, DaySpend, LedgerProof, OpenHold, ProofRun, StatementLine};
@@ -68,6 +69,8 @@ pub(crate) struct State {
     pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
     pub figures_lease: FiguresLease,
     pub refused: Vec<(RecorderId, RefusedSends)>,
+    pub guard_marks: HashMap<OtpId, GuardMark>,
+    pub guard_levels: BTreeMap<(ProjectId, GuardSubject), GuardLevel>,
 }
 
 /// An event that is still to be delivered to an endpoint.

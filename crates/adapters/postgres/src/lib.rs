@@ -15,6 +15,7 @@ mod charge;
 mod closing;
 mod event;
 mod figures_statements;
+mod guard_statements;
 mod idempotency;
 mod instance;
 mod key_use;

@@ -20,6 +20,7 @@ mod closing;
 mod event;
 pub(crate) mod feed;
 mod figures;
+mod guard;
 mod hook;
 mod identity;
 mod identity_sessions;

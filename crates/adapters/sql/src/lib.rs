@@ -13,6 +13,7 @@ mod convert;
 mod event;
 mod feed;
 mod figures;
+mod guard;
 mod hook;
 mod idempotency;
 mod identity;
@@ -52,6 +53,7 @@ pub use convert::{
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use feed::{FeedRow, FeedStateRow, OldestRow, feed_slice, stored_place};
 pub use figures::{FigureRow, FiguresLeaseRow, SentRow, TrafficRow, requests};
+pub use guard::{GuardLevelRow, GuardMarkRow};
 pub use hook::{ChangedHook, HookRow};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;

@@ -7,5 +7,6 @@ pub enum Lock {
     SigningKeys,
     FirstOperator,
     Alerts,
+    GuardLevels,
     Searcher(SearcherId),
 }

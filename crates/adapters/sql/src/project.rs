@@ -39,6 +39,7 @@ pub struct ProjectRow {
     pub sms_last_lines: Option<String>,
     pub events_feed: bool,
     pub events_feed_run: i32,
+    pub guard: String,
 }
 
 /// A project, joined with the API key by which it was found.
@@ -108,6 +109,7 @@ impl From<Project> for ProjectRow {
             sms_last_lines: Some(project.messages.last_lines).filter(|it| !it.is_empty()).map(join),
             events_feed: project.events_feed.on,
             events_feed_run: stored_count(project.events_feed.run),
+            guard: project.guard.as_str().to_owned(),
             token_claims: stored_claims(&project.token_profile.claims),
             token_type: project.token_profile.token_type.as_str().to_owned(),
         }
@@ -129,6 +131,7 @@ impl TryFrom<ProjectRow> for Project {
                 on: row.events_feed,
                 run: read.count("events_feed_run", row.events_feed_run)?,
             },
+            guard: read.parse("guard", &row.guard)?,
             relay: Relay { live: row.relay_live, test: row.relay_test },
             own_issuer: row.own_issuer,
             token_profile: read.token_profile(row.token_claims.as_deref(), &row.token_type)?,

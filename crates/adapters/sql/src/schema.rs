@@ -31,6 +31,7 @@ diesel::table! {
         sms_last_lines -> Nullable<Text>,
         events_feed -> Bool,
         events_feed_run -> Integer,
+        guard -> Text,
     }
 }
 
@@ -116,6 +117,12 @@ diesel::table! {
         due_at -> Nullable<At>,
         guesses -> Nullable<Binary>,
         relayed -> Bool,
+        visitor -> Nullable<Binary>,
+        taken_at -> Nullable<At>,
+        proven -> Bool,
+        is_new -> Bool,
+        earns -> Bool,
+        asked -> Nullable<Text>,
         version -> Id,
     }
 }
@@ -509,6 +516,18 @@ diesel::table! {
         fresh_at -> Nullable<At>,
         keeper_id -> Nullable<Id>,
         led_until -> Nullable<At>,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+    guard_levels (project_id, kind, digest) {
+        project_id -> Id,
+        kind -> Text,
+        digest -> Binary,
+        level -> BigInt,
+        changed_at -> At,
+        capacity -> BigInt,
     }
 }
 

@@ -12,6 +12,7 @@ mod copies;
 mod dialect;
 mod event;
 mod figures_statements;
+mod guard_statements;
 mod idempotency;
 mod identity;
 mod instance;

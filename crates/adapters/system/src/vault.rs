@@ -138,6 +138,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::AdminToken => "admin token",
         Purpose::Passkey => "passkey",
         Purpose::PasskeyChallenge => "passkey challenge",
+        Purpose::GuardSubject => "guard subject",
     }
 }
 

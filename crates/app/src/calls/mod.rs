@@ -42,7 +42,7 @@ pub use refresh_session::{RefreshSession, RefreshSessionError};
 pub use relay_otp::{RelayOtp, RelayOtpError};
 pub use routes::{Routes, dearest};
 pub use sandbox_messages::{SandboxMessage, SandboxMessages, SandboxMessagesError};
-pub use send_otp::SendOtp;
+pub use send_otp::{SendExtras, SendOtp};
 pub use sent_otp::{SendOtpError, SendRefusal, SentOtp};
 pub(crate) use tokens::whole_second;
 pub use tokens::{SessionPolicy, TokenPair, Tokens};

@@ -199,7 +199,8 @@ impl From<RelayOtpError> for HookOutcome {
             SendOtpError::Undeliverable(_) => HookRefusal::Undelivered,
             SendOtpError::InsufficientBalance(_) => HookRefusal::InsufficientBalance,
             SendOtpError::SpendLimitReached(_) => HookRefusal::SpendLimitReached,
-            SendOtpError::Reused => HookRefusal::Unavailable,
+            // The guard does not judge what is relayed.
+            SendOtpError::Reused | SendOtpError::ProofRequired => HookRefusal::Unavailable,
             SendOtpError::Conflict => return Self::Running,
             SendOtpError::Store(cause) => return Self::Failed(cause),
         })

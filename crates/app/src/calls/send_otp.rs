@@ -2,8 +2,9 @@ use super::deliver::{DeliveryContext, MessageSecrets};
 use super::idempotency::{IdempotencyOutcome, RepeatKey};
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
+use crate::guard::{GuardTake, ProofRequired};
 use crate::{
-    CommonPorts, Deliver, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp,
+    CommonPorts, Deliver, Guard, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp,
     UsageRecorder, dearest,
 };
 use dwar_kernel::{
@@ -18,6 +19,7 @@ use dwar_otp::{
     Refusal, Route,
 };
 use dwar_project::{Caller, LastLine, Project};
+use dwar_ratelimit::guard::Visitor;
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +43,16 @@ pub(crate) struct SendRequest<'a> {
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
     /// The only provider to use; `None` means the project's route.
     pub(crate) only: Option<&'a Hop>,
+    /// Who asks for the code; `None` if the guard has nothing to judge.
+    pub(crate) visitor: Option<Visitor>,
+}
+
+/// What a caller may add to a send.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SendExtras {
+    /// The last line of an SMS, if it is not the project's own.
+    pub last_line: Option<LastLine>,
+    pub visitor: Visitor,
 }
 
 /// Sends a code to a phone in three steps: prepare, deliver, report (`POST /v1/otp/send`).
@@ -52,6 +64,7 @@ pub struct SendOtp {
     pub limits: Limits,
     /// Counts refused sends, for operators who look for the reason why a code did not come.
     pub usage_recorder: Arc<UsageRecorder>,
+    pub guard: Arc<Guard>,
 }
 
 impl SendOtp {
@@ -59,6 +72,7 @@ impl SendOtp {
     /// answer again and sends nothing.
     ///
     /// # Errors
+    /// [`SendOtpError::ProofRequired`] neither counts nor costs anything, and is not stored under the key.
     /// [`SendOtpError::InsufficientBalance`] and [`SendOtpError::SpendLimitReached`] do not count against the
     /// limit of the phone. Nor does [`SendOtpError::Undeliverable`] if every provider refused; if one may have sent a message, the send
     /// keeps its place.
@@ -67,12 +81,14 @@ impl SendOtp {
         &self,
         caller: &Caller,
         phone: &Phone,
-        last_line: Option<LastLine>,
+        extras: Option<SendExtras>,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
         let repeat = key.map(|key| self.repeat(key));
+        let SendExtras { last_line, visitor } = extras.unwrap_or_default();
         let purpose = SendPurpose::LogIn(last_line.map(String::from));
-        self.run(&SendRequest { caller, phone, purpose, repeat, recorded: &|| (), only: None })
+        let (recorded, visitor) = (&|| (), Some(visitor));
+        self.run(&SendRequest { caller, phone, purpose, repeat, recorded, only: None, visitor })
             .await
     }
 
@@ -92,8 +108,8 @@ impl SendOtp {
         let key = ApiKeyId::new(self.deliver.tools.now(), entropy.as_ref());
         let caller = &Caller { project, mode: KeyMode::Live, key };
         let (purpose, only) = (SendPurpose::LogIn(None), Some(hop));
-        self.run(&SendRequest { caller, phone, purpose, repeat: None, recorded: &|| (), only })
-            .await
+        let (repeat, recorded, visitor) = (None, &|| (), None);
+        self.run(&SendRequest { caller, phone, purpose, repeat, recorded, only, visitor }).await
     }
 
     /// The `Idempotency-Key` of a client, with the default lifetimes.
@@ -147,6 +163,7 @@ impl SendOtp {
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
         let SendRequest { caller, phone, .. } = *order;
+        let mut take = self.judged(order)?;
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
@@ -161,7 +178,8 @@ impl SendOtp {
         let entry = EntryId::new(now, tools.entropy.as_ref());
         let guesses = self.limits.guesses(mode);
         let quota = self.limits.of(mode).send;
-        let send = NewSend { otp: otp.clone(), quota, guesses, cost, entry };
+        let guard = take.as_ref().map(|take| take.send);
+        let send = NewSend { otp: otp.clone(), quota, guesses, cost, guard, entry };
         let admission = match logins.prepare(send, now).await? {
             Prepared::Ready(admission) => admission,
             Prepared::Limited(SendAdmission { refused_by, counted, .. }) => {
@@ -175,12 +193,20 @@ impl SendOtp {
                 return Err(SendOtpError::SpendLimitReached(Some(admission.withdrawn)));
             }
         };
+        if let Some(take) = &mut take {
+            take.keep(admission.guard.as_ref(), now);
+        }
         (order.recorded)();
         let way = DeliveryContext { project: &caller.project, route, contents: Some(contents) };
         let otp = match otp.delivery.attempts.last().cloned() {
             Some(first) => self.deliver.attempt(way, otp, first).await?,
             None => otp,
         };
+        // A number that no provider took a message for takes no token.
+        let is_accepted = otp.delivery.attempts.iter().any(|attempt| attempt.accepted);
+        if let Some(take) = take.as_mut().filter(|_| is_accepted) {
+            take.stand();
+        }
         if otp.delivery.status == DeliveryStatus::Failed {
             let allowance = match otp.delivery.reach() {
                 FailureReach::NoProvider => admission.withdrawn,
@@ -198,6 +224,20 @@ impl SendOtp {
             expires_in: seconds(otp.expires_at, tools.now()),
             admission: Some(admission.counted),
         })
+    }
+
+    /// What the guard takes for the send; `None` if it has nothing to judge.
+    fn judged(&self, order: &SendRequest<'_>) -> Result<Option<GuardTake<'_>>, SendOtpError> {
+        let SendRequest { caller, phone, .. } = *order;
+        let Some(visitor) = &order.visitor else { return Ok(None) };
+        let is_asked = caller.mode.is_test()
+            && visitor.pass.is_none()
+            && Scenario::of(phone) == Scenario::ProofRequired;
+        if is_asked {
+            return Err(SendOtpError::ProofRequired);
+        }
+        let take = self.guard.admit(caller, phone, visitor);
+        take.map_err(|ProofRequired| SendOtpError::ProofRequired)
     }
 
     /// The amount to hold for a send: the price of the most expensive provider on its route. Test keys pay
@@ -303,11 +343,13 @@ const fn reason_of(refused: &SendOtpError) -> Option<Refusal> {
     match refused {
         SendOtpError::RateLimited(refusal) => Some(match refusal.bound {
             SendBound::Limit => Refusal::Limit,
+            SendBound::Day => Refusal::Day,
             SendBound::Pace => Refusal::Pace,
             SendBound::Stop => Refusal::Stop,
         }),
         SendOtpError::InsufficientBalance(_) => Some(Refusal::Balance),
         SendOtpError::SpendLimitReached(_) => Some(Refusal::SpendLimit),
+        SendOtpError::ProofRequired => Some(Refusal::Proof),
         SendOtpError::Reused => Some(Refusal::KeyReused),
         SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Store(_) => None,
     }

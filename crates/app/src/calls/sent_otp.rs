@@ -39,6 +39,8 @@ refusals! {
         SpendLimitReached(Option<Admission>) = "the project's spend of the day has reached its limit",
         /// Nothing was charged. Holds the state of the limit, or `None` as above.
         Undeliverable(Option<Admission>) = "no channel could deliver the code",
+        /// The guard asks for a proof that a person wants the code. Nothing was sent, counted or charged.
+        ProofRequired = "a proof is required",
         Conflict = "the first request with this key is still running",
         Reused = "the key was used with another body",
     }

@@ -1,6 +1,6 @@
 use crate::refusals::refusals;
-use crate::{CommonPorts, GuessEnd, Limits, TokenPair, Tokens};
-use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, TRACE, Timestamp};
+use crate::{CommonPorts, Guard, GuessEnd, Limits, TokenPair, Tokens};
+use dwar_kernel::{IdentityId, OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
 use dwar_project::Caller;
@@ -18,6 +18,7 @@ pub struct VerifyOtp {
     pub codes: Arc<CodeKeys>,
     /// Allowed wrong guesses, per code and per phone.
     pub limits: Limits,
+    pub guard: Arc<Guard>,
 }
 
 /// The result of a right guess: a session with its first tokens.
@@ -71,9 +72,8 @@ impl VerifyOtp {
         code: Code,
         request: Option<OtpId>,
     ) -> Result<Allowance, VerifyOtpError> {
-        let index = self.tools.vault.phone_index(caller.project_mode(), phone);
         let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
-        let outcome = self.redeem(caller, index, guess, None, self.tools.now()).await;
+        let outcome = self.redeem(caller, phone, guess, None, self.tools.now()).await;
         let outcome = outcome.map(|(allowance, _)| allowance);
         self.observe(caller, &outcome, |allowance| *allowance);
         outcome
@@ -107,7 +107,7 @@ impl VerifyOtp {
             phone: index,
             sealed_phone: vault.seal_phone(project_mode.project, phone),
         };
-        let (allowance, identity) = self.redeem(caller, index, guess, Some(login), now).await?;
+        let (allowance, identity) = self.redeem(caller, phone, guess, Some(login), now).await?;
         let nobody = || StoreError::Failed("a login without an identity".into());
         let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
         let own = caller.project.own_profile(project_mode.mode);
@@ -118,21 +118,26 @@ impl VerifyOtp {
     async fn redeem(
         &self,
         caller: &Caller,
-        phone: BlindIndex,
+        number: &Phone,
         guess: Guess,
         login: Option<Login>,
         now: Timestamp,
     ) -> Result<(Allowance, Option<IdentityId>), VerifyOtpError> {
         let project_mode = caller.project_mode();
+        let phone = self.tools.vault.phone_index(project_mode, number);
         let policy = self.limits.guesses(project_mode.mode);
         let redemption = Redemption { project_mode, phone, guess, policy, login };
-        match self.logins.redeem(redemption, now).await? {
-            Redeemed::LoggedIn(allowance, identity) => Ok((allowance, Some(identity))),
-            Redeemed::Verified(allowance) => Ok((allowance, None)),
-            Redeemed::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
-            Redeemed::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
-            Redeemed::NotFound => Err(VerifyOtpError::NotFound),
+        let (allowance, identity, mark) = match self.logins.redeem(redemption, now).await? {
+            Redeemed::LoggedIn(allowance, identity, mark) => (allowance, Some(identity), mark),
+            Redeemed::Verified(allowance, mark) => (allowance, None, mark),
+            Redeemed::Wrong(allowance) => return Err(VerifyOtpError::Wrong(allowance)),
+            Redeemed::Locked(allowance) => return Err(VerifyOtpError::Locked(allowance)),
+            Redeemed::NotFound => return Err(VerifyOtpError::NotFound),
+        };
+        if let Some(mark) = mark {
+            self.guard.verified(caller, number, &mark);
         }
+        Ok((allowance, identity))
     }
 }
 

@@ -5,7 +5,7 @@ use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
     Charge, Otp, ReceiptTarget, RefusalStore, RefusedSends, Report, TestQuota, TestQuotaStore,
 };
-use dwar_ratelimit::RequestLimiter;
+use dwar_ratelimit::{GuardStore, RequestLimiter};
 use dwar_session::SessionStore;
 use dwar_wallet::OpenHold;
 use futures_util::stream::{StreamExt, iter};
@@ -34,6 +34,7 @@ pub struct Sweep {
     pub calls: Arc<dyn CallLog>,
     pub feed: Arc<dyn EventFeed>,
     pub refusals: Arc<dyn RefusalStore>,
+    pub guard: Arc<dyn GuardStore>,
     pub retention: Retention,
 }
 
@@ -69,6 +70,7 @@ pub struct SweepResult {
     pub calls: u64,
     pub fed: u64,
     pub refusals: u64,
+    pub levels: u64,
     pub tests: u64,
 }
 
@@ -130,6 +132,7 @@ impl Sweep {
             calls: self.calls.sweep_calls(now - keep.calls).await?,
             fed: self.feed.trim_feeds(keep.feed_bound, now - keep.feed).await?,
             refusals: self.refusals.sweep(now - RefusedSends::KEPT).await?,
+            levels: self.guard.sweep_levels(now).await?,
             tests: match keep.tests {
                 Some(quota) => self.test_quota.trim(quota, now).await?,
                 None => 0,

@@ -15,6 +15,7 @@ mod clock_watch;
 mod common;
 mod delete_identity;
 mod find_identity;
+mod guard;
 mod half_way;
 mod idempotency;
 mod logout;

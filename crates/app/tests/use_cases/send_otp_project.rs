@@ -1,7 +1,7 @@
 //! How a project's own texts and routes change a send.
 
 use crate::common::{FORGIVEN, World, accepted, awaiting_receipt, charged, refused};
-use dwar_app::{SendOtpError, SentOtp};
+use dwar_app::{SendExtras, SendOtpError, SentOtp};
 use dwar_kernel::PriceList;
 use dwar_login::Cost;
 use dwar_otp::{Channel, DeliveryStatus, OtpState, Reason};
@@ -54,8 +54,9 @@ async fn a_send_names_the_last_line_for_itself_and_its_fallback() {
     }
     assert!(messages.last_line("login.example.com".to_owned()).is_some(), "the default, too");
     world.begins(Cost::Hold(Paise(30))).whatsapp(refused()).sms(accepted());
-    let named = messages.last_line(debug.to_owned());
-    world.send_otp().send(&world.caller, &world.line.phone, named, None).await.unwrap();
+    let last_line = messages.last_line(debug.to_owned());
+    let named = SendExtras { last_line, ..SendExtras::default() };
+    world.send_otp().send(&world.caller, &world.line.phone, Some(named), None).await.unwrap();
     for message in world.messages() {
         assert!(message.text.ends_with(&format!("\n\n{debug}")), "{}", message.text);
     }

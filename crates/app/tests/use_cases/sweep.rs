@@ -7,7 +7,7 @@ use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, MockRefusalStore, MockTestQuotaStore, Otp,
     Reason, RefusedSends, Report, TestQuota,
 };
-use dwar_ratelimit::MockRequestLimiter;
+use dwar_ratelimit::{MockGuardStore, MockRequestLimiter};
 use dwar_testkit::{FixedClock, Fixtures, MS, START, minutes, seconds};
 use dwar_wallet::{OpenHold, Paise, Settlement};
 use mockall::predicate::eq;
@@ -37,6 +37,7 @@ fn sweep(world: &mut World) -> Sweep {
         calls: Arc::new(MockCallLog::new()),
         feed: Arc::new(MockEventFeed::new()),
         refusals: Arc::new(MockRefusalStore::new()),
+        guard: Arc::new(MockGuardStore::new()),
         retention: KEEP,
     }
 }
@@ -339,6 +340,8 @@ async fn tidies_as_of_start(mut world: World) {
     let mut refusals = MockRefusalStore::new();
     let minutes_over = refusals.expect_sweep().with(eq(START - RefusedSends::KEPT));
     minutes_over.times(1).returning(|_| Ok(9));
+    let mut guard = MockGuardStore::new();
+    guard.expect_sweep_levels().with(eq(START)).times(1).returning(|_| Ok(11));
     let sweep = Sweep {
         calls: Arc::new(calls),
         feed: Arc::new(feed),
@@ -346,6 +349,7 @@ async fn tidies_as_of_start(mut world: World) {
         idempotency: Arc::new(idempotency),
         requests: Arc::new(requests),
         test_quota: Arc::new(tests),
+        guard: Arc::new(guard),
         ..sweep(&mut world)
     };
     let swept = SweepResult {
@@ -357,6 +361,7 @@ async fn tidies_as_of_start(mut world: World) {
         calls: 9,
         fed: 10,
         refusals: 9,
+        levels: 11,
     };
     assert_eq!(sweep.tidy().await.unwrap(), swept);
 }

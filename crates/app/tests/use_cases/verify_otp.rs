@@ -31,6 +31,7 @@ fn use_case(world: &mut World) -> VerifyOtp {
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
         limits: limits(),
+        guard: world.guard(),
     }
 }
 
@@ -61,7 +62,7 @@ fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<V
 /// The right code, and a signer; returns the sessions that begin.
 fn accepted(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
     world.signs();
-    redeems(world, |identity| Redeemed::LoggedIn(LEFT, identity))
+    redeems(world, |identity| Redeemed::LoggedIn(LEFT, identity, None))
 }
 
 #[tokio::test]
@@ -70,7 +71,7 @@ async fn a_key_is_at_hand_before_the_code_is_used_up_and_signs_for_whom_the_stor
     let (order, known) = (&mut Sequence::new(), world.make.id::<IdentityId>());
     world.signer.expect_ready().times(1).in_sequence(order).returning(|_| Ok(()));
     let redeem = world.logins.expect_redeem().times(1).in_sequence(order);
-    redeem.returning(move |_, _| Ok(Redeemed::LoggedIn(LEFT, known)));
+    redeem.returning(move |_, _| Ok(Redeemed::LoggedIn(LEFT, known, None)));
     let sign = world.signer.expect_sign().times(1).in_sequence(order);
     sign.withf(move |claims, _| claims.identity == known)
         .returning(|claims, _| Ok(AccessToken::new(claims.token.to_string())));
@@ -88,7 +89,9 @@ async fn a_login_seals_the_phone_and_begins_now() {
         let phone = ClearVault.open_phone(line.project_mode.project, sealed_phone);
         (phone, session.created_at) == (Ok(line.phone.clone()), START)
     });
-    redeem.returning(|asked, _| Ok(Redeemed::LoggedIn(LEFT, asked.session().unwrap().identity)));
+    redeem.returning(|asked, _| {
+        Ok(Redeemed::LoggedIn(LEFT, asked.session().unwrap().identity, None))
+    });
     assert!(verify(&mut world).await.is_ok());
 }
 
@@ -101,7 +104,7 @@ async fn a_check_asks_for_no_session_and_no_signature() {
         (project_mode, phone, *now) == (line.project_mode, line.index, START)
             && redemption.login.is_none()
     });
-    redeem.return_once(|_, _| Ok(Redeemed::Verified(LEFT)));
+    redeem.return_once(|_, _| Ok(Redeemed::Verified(LEFT, None)));
     let use_case = use_case(&mut world);
     let code = CODE.parse().unwrap();
     let checked = use_case.check(&world.caller, &world.line.phone, code, None).await;
@@ -234,7 +237,7 @@ async fn a_failure_at_any_later_step_is_told_and_opens_nothing() {
     unjudged.signer.expect_ready().returning(|_| Ok(()));
     unjudged.logins.expect_redeem().times(1).returning(|_, _| Err(down()));
     let mut unsigned = World::live();
-    redeems(&mut unsigned, |identity| Redeemed::LoggedIn(LEFT, identity));
+    redeems(&mut unsigned, |identity| Redeemed::LoggedIn(LEFT, identity, None));
     unsigned.signer.expect_sign().times(1).returning(|_, _| Err(down()));
     for mut world in [unjudged, unsigned] {
         let answer = verify(&mut world).await;

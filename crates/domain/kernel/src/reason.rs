@@ -40,6 +40,10 @@ words! {
     Refusal {
         /// The phone had reached its limit of codes per window.
         Limit = "limit",
+        /// The phone had reached the bound for a day that the guard enforces.
+        Day = "day",
+        /// The guard asked for a proof that a person wants the code.
+        Proof = "proof",
         /// Sends to the phone are slowed after many wrong codes.
         Pace = "pace",
         /// Sends to the phone are stopped for a while after too many wrong codes.
@@ -57,6 +61,6 @@ words! {
 impl Refusal {
     /// Whether the refusal concerns one phone, which gets codes again after a while.
     pub const fn is_of_phone(self) -> bool {
-        matches!(self, Self::Limit | Self::Pace | Self::Stop)
+        matches!(self, Self::Limit | Self::Day | Self::Pace | Self::Stop)
     }
 }

@@ -41,11 +41,13 @@ pub enum Purpose {
     Passkey,
     /// MAC in the challenge that a passkey signs.
     PasskeyChallenge,
+    /// Look-up digest of an address, a series of numbers or a project, for the guard.
+    GuardSubject,
 }
 
 impl Purpose {
     /// All purposes, in the order of declaration, for checks that none is forgotten.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::ApiKey,
         Self::RefreshToken,
         Self::RefreshTokenMac,
@@ -70,6 +72,7 @@ impl Purpose {
         Self::AdminToken,
         Self::Passkey,
         Self::PasskeyChallenge,
+        Self::GuardSubject,
     ];
 }
 

@@ -1,5 +1,6 @@
 use dwar_kernel::{EntryId, GuessPolicy, Timestamp};
 use dwar_otp::Otp;
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone, GuardedSend};
 use dwar_ratelimit::{SendAdmission, SendKey, SendLog, SendQuota};
 use dwar_wallet::{HoldOutcome, OpenHold, Paise};
 
@@ -12,6 +13,8 @@ pub struct NewSend {
     pub quota: SendQuota,
     pub guesses: GuessPolicy,
     pub cost: Cost,
+    /// How the guard of the project judged the send; `None` if it has none.
+    pub guard: Option<GuardedSend>,
     /// Id of the ledger entry of the hold.
     pub entry: EntryId,
 }
@@ -31,7 +34,7 @@ pub enum Cost {
 /// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// Place, hold and code are on record; the first provider may be called.
+    /// Place, hold, code and [mark](NewSend::mark) are on record; the first provider may be called.
     Ready(SendAdmission),
     /// The limit of the phone refuses the send. Nothing has changed.
     Limited(SendAdmission),
@@ -39,6 +42,17 @@ pub enum Prepared {
     Unaffordable(SendAdmission),
     /// The project's limit of the day does not allow the price. At most the event of this was recorded.
     SpendLimited(SendAdmission),
+}
+
+impl Prepared {
+    /// The same with the mark of a send that is ready.
+    #[must_use]
+    pub const fn marked(self, mark: Option<GuardMark>) -> Self {
+        match self {
+            Self::Ready(admission) => Self::Ready(SendAdmission { guard: mark, ..admission }),
+            other => other,
+        }
+    }
 }
 
 impl NewSend {
@@ -69,6 +83,18 @@ impl NewSend {
         }
     }
 
+    /// Judges the send by the limits of its phone; if all have room, counts it.
+    pub fn admit(&self, log: &mut SendLog, now: Timestamp) -> SendAdmission {
+        let day = self.guard.and_then(|guard| guard.day);
+        let refused = day.and_then(|day| log.refused_for_the_day(day, now));
+        refused.unwrap_or_else(|| log.admit(&self.quota, &self.guesses, now))
+    }
+
+    /// What the send means for the guard, where this is on record of its phone.
+    pub fn mark(&self, phone: &GuardedPhone, now: Timestamp) -> Option<GuardMark> {
+        self.guard.map(|guard| GuardMark::new(&guard, phone, now))
+    }
+
     /// Judges the send by the phone's limit, then by the wallet, so that a caller learns of the limit first.
     /// `hold` makes a hold by [`dwar_wallet::Wallet::hold`], and is called only if the limit has room.
     ///
@@ -80,7 +106,7 @@ impl NewSend {
         hold: impl FnOnce(OpenHold) -> Result<HoldOutcome, E>,
         now: Timestamp,
     ) -> Result<Prepared, E> {
-        let admission = log.admit(&self.quota, &self.guesses, now);
+        let admission = self.admit(log, now);
         if admission.refused_by.is_some() {
             return Ok(Prepared::Limited(admission));
         }

@@ -1,6 +1,7 @@
 use dwar_identity::Identity;
 use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, ProjectMode, Timestamp};
 use dwar_otp::{Allowance, Guess, GuessBudget, GuessVerdict, Otp};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_session::{Login, Session};
 
 /// A guess at the code in force for a phone, and the login that a right guess begins, if any.
@@ -19,10 +20,11 @@ pub struct Redemption {
 /// Result of a guess, and of the login that it may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redeemed {
-    /// The guess was right: the code is used up, and a session of this identity is on record.
-    LoggedIn(Allowance, IdentityId),
+    /// The guess was right: the code is used up, and a session of this identity is on record. With the mark of
+    /// the send, if it had one.
+    LoggedIn(Allowance, IdentityId, Option<GuardMark>),
     /// The guess was right: the code is used up. No session was requested.
-    Verified(Allowance),
+    Verified(Allowance, Option<GuardMark>),
     Wrong(Allowance),
     Locked(Allowance),
     NotFound,
@@ -70,13 +72,17 @@ impl Redemption {
 }
 
 impl Redeemed {
-    /// The result for a verdict, with the identity that was logged in, if any.
-    pub const fn of(verdict: GuessVerdict, identity: Option<IdentityId>) -> Self {
+    /// The result for a verdict, with the identity that was logged in, and the mark of the send, if any.
+    pub const fn of(
+        verdict: GuessVerdict,
+        identity: Option<IdentityId>,
+        mark: Option<GuardMark>,
+    ) -> Self {
         match (verdict, identity) {
             (GuessVerdict::Accepted(allowance), Some(identity)) => {
-                Self::LoggedIn(allowance, identity)
+                Self::LoggedIn(allowance, identity, mark)
             }
-            (GuessVerdict::Accepted(allowance), None) => Self::Verified(allowance),
+            (GuessVerdict::Accepted(allowance), None) => Self::Verified(allowance, mark),
             (GuessVerdict::Wrong(allowance), _) => Self::Wrong(allowance),
             (GuessVerdict::Locked(allowance), _) => Self::Locked(allowance),
             (GuessVerdict::NotFound, _) => Self::NotFound,

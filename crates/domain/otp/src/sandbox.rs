@@ -23,16 +23,19 @@ pub enum Scenario {
     InsufficientBalance,
     /// `…0005`: delivered, but only after a while.
     SlowDelivery,
+    /// `…0006`: a proof is required; with one, delivered.
+    ProofRequired,
 }
 
 impl Scenario {
     /// Numbers that choose a scenario; every other number means [`Scenario::Delivered`].
-    pub const MAGIC: [(&'static str, Self); 5] = [
+    pub const MAGIC: [(&'static str, Self); 6] = [
         ("9000000001", Self::SmsDelivers),
         ("9000000002", Self::BothFail),
         ("9000000003", Self::LateFailure),
         ("9000000004", Self::InsufficientBalance),
         ("9000000005", Self::SlowDelivery),
+        ("9000000006", Self::ProofRequired),
     ];
 
     /// The scenario of a phone number, by its national digits.

@@ -1,5 +1,5 @@
 use dwar_kernel::{
-    ApiKeyId, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp, TokenProfile,
+    ApiKeyId, GuardMode, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp, TokenProfile,
 };
 
 /// A customer's project with its settings, as every use case sees it.
@@ -17,6 +17,8 @@ pub struct Project {
     pub relay: Relay,
     /// Whether events can be read by `GET /v1/events`.
     pub events_feed: EventsFeed,
+    /// What happens to live sends during a flood.
+    pub guard: GuardMode,
     /// Whether its live tokens name an issuer of its own, so that verifiers that check only the issuer do not
     /// accept them for another project.
     pub own_issuer: bool,
@@ -128,6 +130,7 @@ impl NewProject {
             identity_delete: false,
             relay: Relay::default(),
             events_feed: EventsFeed::default(),
+            guard: GuardMode::default(),
             own_issuer: false,
             token_profile: TokenProfile::default(),
             prices: Prices::default(),

@@ -6,7 +6,7 @@
 //! forms in `pages/settings_form.rs`.
 
 use crate::{Project, ProjectName};
-use dwar_kernel::{Amount, FixedClaims, Paise, TokenType, words};
+use dwar_kernel::{Amount, FixedClaims, GuardMode, Paise, TokenType, words};
 
 /// The value of a setting. `None` is the default of the installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub enum SettingValue {
     /// Claims by the rules of [`FixedClaims::check`].
     Claims(FixedClaims),
     TokenType(TokenType),
+    Guard(GuardMode),
 }
 
 impl SettingValue {
@@ -44,7 +45,8 @@ impl SettingValue {
             | Self::Providers(_)
             | Self::Seconds(None)
             | Self::Paise(None)
-            | Self::TokenType(_) => None,
+            | Self::TokenType(_)
+            | Self::Guard(_) => None,
         }
     }
 }
@@ -96,6 +98,7 @@ held! {
     Option<Paise> = Paise, |held| held;
     FixedClaims = Claims, |held| held;
     TokenType = TokenType, |held| held;
+    GuardMode = Guard, |held| held;
 }
 
 fn tidy(text: String) -> String {
@@ -176,6 +179,8 @@ settings! {
     RelayTest = "relay_test" of Work, relay_test: bool => relay.test;
     /// Whether events are kept and `GET /v1/events` answers.
     EventsFeed = "events_feed" of Work, events_feed: bool => events_feed.on;
+    /// What happens to live sends during a flood.
+    Guard = "guard" of Work, guard: GuardMode => guard;
     /// Whether the `iss` of its live tokens is an issuer of its own.
     OwnIssuer = "own_issuer" of Work, own_issuer: bool => own_issuer;
     /// Additional claims of live tokens with an issuer of its own.
@@ -235,6 +240,7 @@ mod tests {
             SettingValue::Paise(Some(Paise(20))),
             SettingValue::Claims("role=authenticated".parse().unwrap()),
             SettingValue::TokenType(TokenType::Jwt),
+            SettingValue::Guard(GuardMode::Watch),
         ];
         for setting in Setting::ALL {
             let mut fitting = 0;

@@ -19,6 +19,7 @@
 //! assert!(window.hit(quota, start + minutes(10)).admitted);
 //! ```
 
+pub mod guard;
 mod instants;
 mod local_lease;
 mod ports;

@@ -1,6 +1,7 @@
+use crate::guard::{LevelExchange, StoredLevel};
 use crate::{Admission, Grant, LeaseRequest, Quota, RequestKey, SendKey, SendLog};
 use async_trait::async_trait;
-use dwar_kernel::{OtpId, StoreError, Timestamp};
+use dwar_kernel::{OtpId, ProjectId, StoreError, Timestamp};
 
 /// Counts requests per API key and request window (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -66,4 +67,32 @@ pub trait SendLimiter: Send + Sync {
     /// Deletes places taken before `before`, and returns how many. The age of a place is the time in the id of
     /// its send. Callers subtract the longest window in force from the present time to get `before`.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// Keeps the levels of the guard, which all instances share (docs/guard.md).
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait GuardStore: Send + Sync {
+    /// Applies each change by [`LevelChange::apply`](crate::guard::LevelChange::apply), and returns the levels of the named projects that were
+    /// changed at `since` or later, in any order.
+    ///
+    /// Concurrent calls MUST have the same result as calls one after the other. The changes of one call MUST be
+    /// kept together or not at all; the levels that it returns MUST include them.
+    async fn exchange(
+        &self,
+        exchange: LevelExchange,
+        now: Timestamp,
+    ) -> Result<Vec<StoredLevel>, StoreError>;
+
+    /// The verified live requests of a project in the days that began from `from` on and before `until`.
+    async fn verified(
+        &self,
+        project: ProjectId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<u64, StoreError>;
+
+    /// Deletes levels that have not changed for [`GuardLevel::KNOWN_AFTER`](crate::guard::GuardLevel::KNOWN_AFTER)
+    /// and were full then; returns the number of levels.
+    async fn sweep_levels(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -1,3 +1,4 @@
+use crate::guard::GuardMark;
 use crate::{Admission, Quota, Window};
 use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
 
@@ -15,6 +16,8 @@ pub struct SendQuota {
 pub enum SendBound {
     /// The phone has reached its limit for the window.
     Limit,
+    /// The phone has reached the bound for a day that the guard enforces.
+    Day,
     Pace,
     /// No sends for a while after too many wrong guesses.
     Stop,
@@ -47,13 +50,16 @@ pub struct SendAdmission {
     /// State if its place is returned while it still counts as having reached a provider.
     pub forgiven: Admission,
     pub withdrawn: Admission,
+    /// What the send means for the guard; `None` if the guard is off, or the send was not admitted.
+    pub guard: Option<GuardMark>,
 }
 
 impl SendAdmission {
     /// The result of a send that `bound` refused.
     pub const fn refused(bound: SendBound, admission: Admission) -> Self {
         let refused_by = Some(bound);
-        Self { refused_by, counted: admission, forgiven: admission, withdrawn: admission }
+        let [counted, forgiven, withdrawn] = [admission; 3];
+        Self { refused_by, counted, forgiven, withdrawn, guard: None }
     }
 }
 
@@ -145,7 +151,14 @@ impl SendLog {
             counted: admitted(asked(self)),
             forgiven: admitted(asked(&mut forgiven)),
             withdrawn,
+            guard: None,
         }
+    }
+
+    /// The refusal of one more send at `now`, if the phone has kept as many places as `day` allows.
+    pub fn refused_for_the_day(&self, day: Quota, now: Timestamp) -> Option<SendAdmission> {
+        let next = self.places.clone().next(day, now);
+        (!next.admitted).then(|| SendAdmission::refused(SendBound::Day, next))
     }
 }
 

@@ -93,8 +93,8 @@ impl Entering {
         redemption.guess = redemption.guess.meant_for(Some(send.otp.id));
         assert!(matches!(store.prepare(send, START).await.unwrap(), Prepared::Ready(_)));
         match store.redeem(redemption, START).await.unwrap() {
-            Redeemed::LoggedIn(_, identity) => Some(identity),
-            Redeemed::Verified(_) | Redeemed::NotFound | Redeemed::Locked(_) => None,
+            Redeemed::LoggedIn(_, identity, _) => Some(identity),
+            Redeemed::Verified(..) | Redeemed::NotFound | Redeemed::Locked(_) => None,
             Redeemed::Wrong(_) => panic!("it was the right code"),
         }
     }

@@ -14,6 +14,7 @@ mod draw;
 pub mod events;
 pub mod feed;
 pub mod figures;
+pub mod guard;
 pub mod hooks;
 pub mod idempotency;
 pub mod identity;

@@ -152,6 +152,7 @@ fn next_send(next: NextSend) -> NextSendBody {
             let sentence = format!("{} {}.", explain::bound(bound), instant(at));
             let bound = match bound {
                 SendBound::Limit => "limit",
+                SendBound::Day => "day",
                 SendBound::Pace => "pace",
                 SendBound::Stop => "stop",
             };

@@ -2,7 +2,7 @@
 //! described.
 
 use crate::endpoint::Parsed;
-use dwar_kernel::{Amount, FixedClaims, InvalidClaims, Paise, TokenType};
+use dwar_kernel::{Amount, FixedClaims, GuardMode, InvalidClaims, Paise, TokenType};
 use dwar_project::{Messages, ProjectChange, ProjectName, Setting, SettingGroup, SettingValue};
 use dwar_wire::openapi::{claims, given_claims};
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
@@ -24,6 +24,10 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
         Setting::RelayLive => ("Whether `POST /v1/otp/relay` sends with the live key.", ""),
         Setting::RelayTest => ("Whether `POST /v1/otp/relay` sends with the test key.", ""),
         Setting::EventsFeed => ("Whether events are kept and `GET /v1/events` answers.", ""),
+        Setting::Guard => (
+            "Whether live sends are guarded against floods: `watch` counts, `enforce` asks for proofs.",
+            "",
+        ),
         Setting::OwnIssuer => ("Whether the `iss` of live tokens is the project's own issuer.", ""),
         Setting::TokenType => {
             ("The `typ` of live tokens whose `iss` is the project's own issuer.", "")
@@ -63,6 +67,7 @@ impl Serialize for SettingJson {
             SettingValue::Paise(own) => own.map(|paise| paise.0).serialize(out),
             SettingValue::Claims(claims) => out.collect_map(claims.iter()),
             SettingValue::TokenType(token_type) => token_type.as_str().serialize(out),
+            SettingValue::Guard(mode) => mode.as_str().serialize(out),
         }
     }
 }
@@ -146,6 +151,10 @@ fn value_of<'de, A: MapAccess<'de>>(
             let given = map.next_value::<Option<Parsed<TokenType>>>()?;
             given.map(|Parsed(token_type)| SettingValue::TokenType(token_type))
         }
+        SettingValue::Guard(_) => {
+            let given = map.next_value::<Option<Parsed<GuardMode>>>()?;
+            given.map(|Parsed(mode)| SettingValue::Guard(mode))
+        }
     };
     Ok(value.map(Ok))
 }
@@ -184,7 +193,8 @@ const fn may_be_null(value: &SettingValue) -> bool {
         | SettingValue::Name(_)
         | SettingValue::Lines(_)
         | SettingValue::Claims(_)
-        | SettingValue::TokenType(_) => false,
+        | SettingValue::TokenType(_)
+        | SettingValue::Guard(_) => false,
     }
 }
 
@@ -219,9 +229,20 @@ fn describe(setting: Setting, given: bool) -> RefOr<Schema> {
         SettingValue::Claims(_) if given => given_claims().into(),
         SettingValue::Claims(_) => claims().into(),
         SettingValue::TokenType(_) => {
-            let words = TokenType::ALL.map(|it| Value::from(it.as_str())).into_iter();
-            let null = given.then_some(Value::Null);
-            plain(Type::String).enum_values(Some(words.chain(null))).into()
+            one_of(plain(Type::String), TokenType::ALL.map(TokenType::as_str), given)
+        }
+        SettingValue::Guard(_) => {
+            one_of(plain(Type::String), GuardMode::ALL.map(GuardMode::as_str), given)
         }
     }
+}
+
+/// Limits a text to these words, and to null in a request.
+fn one_of<const N: usize>(
+    text: ObjectBuilder,
+    words: [&'static str; N],
+    given: bool,
+) -> RefOr<Schema> {
+    let null = given.then_some(Value::Null);
+    text.enum_values(Some(words.map(Value::from).into_iter().chain(null))).into()
 }

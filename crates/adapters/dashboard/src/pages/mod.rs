@@ -31,6 +31,7 @@ mod reply;
 mod settings;
 mod settings_changes;
 mod settings_form;
+mod settings_guard;
 mod settings_hooks;
 mod settings_messages;
 mod settings_money;

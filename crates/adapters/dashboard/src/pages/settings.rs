@@ -3,9 +3,9 @@ use super::settings_form::{EVENTS_FEED, FORMS, IDENTITIES, RELAY, SettingsForm};
 use super::settings_parts::{Part, back_to};
 use super::settings_values::Mistyped;
 use super::{
-    settings_hooks as hooks, settings_messages as messages, settings_money as money,
-    settings_project as own, settings_routing as routing, settings_tokens as tokens,
-    settings_webhooks as endpoints,
+    settings_guard as guard, settings_hooks as hooks, settings_messages as messages,
+    settings_money as money, settings_project as own, settings_routing as routing,
+    settings_tokens as tokens, settings_webhooks as endpoints,
 };
 use crate::answer::{Page, go};
 use crate::form::Refused;
@@ -85,6 +85,7 @@ async fn sections(visit: &Visit, project: &Project, part: Part) -> Result<Markup
         Part::Messages => messages::card(visit, project).await?,
         Part::Delivery => html! {
             (routing::card(visit, project))
+            (guard::card(visit, project))
             (RELAY.switches(visit, project))
         },
         Part::Tokens => tokens::card(visit, project),

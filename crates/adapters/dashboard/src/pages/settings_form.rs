@@ -45,6 +45,7 @@ pub(crate) const RELAY: SettingsForm =
     form("relay", texts::RELAY, &[Setting::RelayLive, Setting::RelayTest]);
 pub(crate) const EVENTS_FEED: SettingsForm =
     form("events_feed", texts::EVENTS_FEED, &[Setting::EventsFeed]);
+pub(crate) const GUARD: SettingsForm = form("guard", texts::GUARD, &[Setting::Guard]);
 pub(crate) const TOKENS: SettingsForm =
     form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims, Setting::TokenType]);
 pub(crate) const MONEY: SettingsForm = form(
@@ -53,8 +54,8 @@ pub(crate) const MONEY: SettingsForm = form(
     &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance, Setting::DailySpend],
 );
 
-pub(crate) const FORMS: [&SettingsForm; 8] =
-    [&NAME, &MESSAGES, &ROUTING, &IDENTITIES, &RELAY, &EVENTS_FEED, &TOKENS, &MONEY];
+pub(crate) const FORMS: [&SettingsForm; 9] =
+    [&NAME, &MESSAGES, &ROUTING, &GUARD, &IDENTITIES, &RELAY, &EVENTS_FEED, &TOKENS, &MONEY];
 
 const fn form(name: &'static str, title: Words, settings: &'static [Setting]) -> SettingsForm {
     SettingsForm { name, title, settings }

@@ -35,7 +35,7 @@ impl Part {
     const fn sections(self) -> &'static [&'static str] {
         match self {
             Self::Messages => &["messages"],
-            Self::Delivery => &["routing", "relay"],
+            Self::Delivery => &["routing", "guard", "relay"],
             Self::Tokens => &["tokens"],
             Self::Events => &["endpoints", "events_feed", "hooks", "hook-change", "webhooks"],
             Self::Project => &["project", "money", "identities", "archive"],

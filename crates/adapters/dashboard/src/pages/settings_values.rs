@@ -3,7 +3,7 @@
 use crate::form::Typed;
 use crate::format::rupees;
 use crate::texts::settings as texts;
-use dwar_kernel::{FixedClaims, TokenType};
+use dwar_kernel::{FixedClaims, GuardMode, TokenType};
 use dwar_project::{Setting, SettingValue};
 use dwar_wallet::Amount;
 
@@ -33,6 +33,7 @@ pub(super) fn shown(value: SettingValue) -> String {
         }
         SettingValue::Claims(claims) => claims.to_string(),
         SettingValue::TokenType(token_type) => token_type.to_string(),
+        SettingValue::Guard(mode) => mode.to_string(),
         SettingValue::Switch(_) | SettingValue::Providers(_) => String::new(),
     }
 }
@@ -56,6 +57,11 @@ pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValu
             let token_type = given.map(str::parse::<TokenType>).transpose();
             let token_type = token_type.map_err(|why| Mistyped::Field(name, why.to_string()))?;
             Ok(token_type.map(SettingValue::TokenType))
+        }
+        SettingValue::Guard(_) => {
+            let mode = given.map(str::parse::<GuardMode>).transpose();
+            let mode = mode.map_err(|why| Mistyped::Field(name, why.to_string()))?;
+            Ok(mode.map(SettingValue::Guard))
         }
         blank => {
             let text = given.ok_or(Mistyped::Missing)?;

@@ -52,7 +52,7 @@ pub(crate) struct Playground {
     pub(crate) embed: &'static str,
     /// In the order of [`STEPS`].
     pub(crate) steps: [StepWords; 5],
-    pub(crate) scenes: [&'static str; 6],
+    pub(crate) scenes: [&'static str; 7],
     /// The texts that the script shows, by name.
     pub(crate) script: &'static [(&'static str, &'static str)],
 }
@@ -80,6 +80,7 @@ impl Playground {
             Scenario::LateFailure => 3,
             Scenario::InsufficientBalance => 4,
             Scenario::SlowDelivery => 5,
+            Scenario::ProofRequired => 6,
         };
         self.scenes[place]
     }
@@ -151,10 +152,15 @@ const ENGLISH: Playground = Playground {
         "WhatsApp fails late, SMS delivers",
         "Insufficient balance",
         "Delivered with a delay",
+        "A proof is required",
     ],
     script: &[
         ("copied", "Copied"),
         ("why_INSUFFICIENT_BALANCE", "No message came: the balance is too low to send a code."),
+        (
+            "why_PROOF_REQUIRED",
+            "No message came: the guard asks for a proof that a person wants the code.",
+        ),
         ("why_SMS_FAILED", "No message came: WhatsApp and SMS both failed."),
         (
             "why_OTP_RATE_LIMITED",
@@ -257,10 +263,15 @@ const HINDI: Playground = Playground {
         "WhatsApp देर से विफल, SMS से पहुँचा",
         "बैलेंस कम है",
         "देर से पहुँचा",
+        "प्रमाण माँगा गया",
     ],
     script: &[
         ("copied", "कॉपी हो गया"),
         ("why_INSUFFICIENT_BALANCE", "कोई संदेश नहीं आया: कोड भेजने के लिए बैलेंस कम है।"),
+        (
+            "why_PROOF_REQUIRED",
+            "कोई संदेश नहीं आया: सुरक्षा इस बात का प्रमाण माँगती है कि कोड कोई व्यक्ति माँग रहा है।",
+        ),
         ("why_SMS_FAILED", "कोई संदेश नहीं आया: WhatsApp और SMS दोनों विफल रहे।"),
         (
             "why_OTP_RATE_LIMITED",

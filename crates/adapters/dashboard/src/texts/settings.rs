@@ -24,6 +24,10 @@ pub(crate) const fn words(setting: Setting) -> Words {
             "For up to 7 days. After switching this off and on again, readers have to start \
              without a cursor.",
         ),
+        Setting::Guard => (
+            "During a flood of sends",
+            "off counts nothing, watch counts and shows, enforce asks visitors for a proof.",
+        ),
         Setting::OwnIssuer => (
             "An issuer of its own",
             "The iss of live tokens is tokens.issuer followed by /p/ and the project ID, and \
@@ -127,6 +131,10 @@ pub(crate) const RELAY: Words = (
 pub(crate) const EVENTS_FEED: Words = (
     "Events to read",
     "Systems without an endpoint read events with GET /v1/events. Off by default.",
+);
+pub(crate) const GUARD: Words = (
+    "Guard",
+    "Bots make login forms send codes to many numbers. The guard finds such a flood and asks for a proof that a person wants the code. See the manual, Guard.",
 );
 pub(crate) const ROUTING: Words = (
     "Delivery",

@@ -30,7 +30,7 @@ impl House {
         let (line, logins) = (self.line(make, mode, number), &*self.parts.stores.logins);
         let otp = make.issue(logins, make.otp(&line)).await;
         match logins.redeem(make.redemption(&line, CODE), START).await.unwrap() {
-            Redeemed::LoggedIn(_, identity) => (identity, otp.id),
+            Redeemed::LoggedIn(_, identity, _) => (identity, otp.id),
             other => panic!("the right code gave {other:?}"),
         }
     }

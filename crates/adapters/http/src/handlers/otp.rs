@@ -3,11 +3,11 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::error::{ApiError, REPLAYED};
 use crate::json::response::{CheckedCode, CodeStatus, SentCode, Tokens};
-use crate::json::{Field, Reference, RelayBody, SendBody, VerifyBody, schema};
+use crate::json::{Field, GivenVisitor, Reference, RelayBody, SendBody, VerifyBody, schema};
 use crate::operation::{get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
-use dwar_app::SentOtp;
+use dwar_app::{SendExtras, SentOtp};
 use dwar_kernel::{OtpId, Phone};
 use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode, RelayLifetime};
@@ -18,17 +18,19 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    use ErrorCode::{InvalidField, OtpRequestNotFound, RelayDisabled};
+    use ErrorCode::{InvalidField, OtpRequestNotFound, ProofRequired, RelayDisabled};
     let send = post("/v1/otp/send", "sendOtp", send)
         .summary("Send a code")
         .description(
             "Sends a new code by WhatsApp, and by SMS if WhatsApp fails or does not report \
              delivery in time. The new code replaces the previous code of the phone. With an \
              `Idempotency-Key`, a repeated request gets the first answer again for 24 hours \
-             and sends nothing.",
+             and sends nothing. Where the project enforces its guard, a flood of sends makes this \
+             answer `PROOF_REQUIRED`: show the visitor a challenge, then send again with \
+             `visitor.trusted`.",
         )
         .request_body::<SendBody>()
-        .refuses([InvalidField]);
+        .refuses([InvalidField, ProofRequired]);
     let relay = post("/v1/otp/relay", "relayOtp", relay)
         .summary("Deliver a code of your own")
         .description(
@@ -115,8 +117,11 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
         let line = named.get().and_then(|named| caller.project.messages.last_line(named));
         line.ok_or_else(|| ApiError::field("last_line", LastLine::RULE))
     });
-    let line = line.transpose()?;
-    let sent = async move { otps.send(&caller, &phone, line, key.as_ref()).await };
+    let last_line = line.transpose()?;
+    let visitor = body.visitor.map(|GivenVisitor(visitor)| visitor).transpose();
+    let visitor = visitor.map_err(|(field, rule)| ApiError::field(field, rule))?;
+    let extras = SendExtras { last_line, visitor: visitor.unwrap_or_default() };
+    let sent = async move { otps.send(&caller, &phone, Some(extras), key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     on_its_way(&call, &sent)
 }

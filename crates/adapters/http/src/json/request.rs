@@ -3,6 +3,7 @@ use crate::json::schema;
 use dwar_kernel::{OtpId, Phone};
 use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode};
+use dwar_ratelimit::guard::{self, GuardPass, InvalidVisitorAddress};
 use dwar_session::AccessToken;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -22,6 +23,37 @@ pub(crate) struct SendBody {
     /// One of those that the project allows; default: the project's own. WhatsApp has no such line.
     #[schema(schema_with = schema::last_line)]
     pub(crate) last_line: Option<Field<String>>,
+    /// Who asks for the code, as far as you know; the guard of the project judges by it.
+    #[schema(schema_with = schema::visitor)]
+    pub(crate) visitor: Option<GivenVisitor>,
+}
+
+/// The member `visitor` of a send, or why it is invalid.
+pub(crate) struct GivenVisitor(pub(crate) Result<guard::Visitor, WrongMember>);
+
+/// The name of a member, and the rule that it breaks.
+type WrongMember = (&'static str, String);
+
+impl<'de> Deserialize<'de> for GivenVisitor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(|given| Self(visitor(&given)))
+    }
+}
+
+/// Reads a visitor; absent members and `null` mean that nothing is known.
+fn visitor(given: &Value) -> Result<guard::Visitor, WrongMember> {
+    let members = given.as_object().ok_or(("visitor", "must be an object".to_owned()))?;
+    let known = |name: &str| members.get(name).filter(|member| !member.is_null());
+    let address = known("address").map(|text| {
+        let text = text.as_str().unwrap_or_default();
+        text.parse().map_err(|why: InvalidVisitorAddress| ("visitor.address", why.to_string()))
+    });
+    let trusted = known("trusted").map(|switch| {
+        switch.as_bool().ok_or(("visitor.trusted", "must be true or false".to_owned()))
+    });
+    let is_trusted = trusted.transpose()?.unwrap_or_default();
+    let pass = is_trusted.then_some(GuardPass::Trusted);
+    Ok(guard::Visitor { address: address.transpose()?, pass })
 }
 
 /// A code of your own, and the phone to send it to.

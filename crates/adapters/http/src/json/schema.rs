@@ -70,6 +70,30 @@ pub(crate) fn relayed_code() -> Object {
     text().description(said).pattern(Some(DIGITS)).examples([json!("48291")]).build()
 }
 
+pub(crate) fn visitor() -> Object {
+    let address = ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .description(Some(
+            "IPv4 or IPv6 address of the visitor, as your own proxy reports it. Only a keyed digest is kept.",
+        ))
+        .min_length(Some(2))
+        .max_length(Some(45))
+        .examples([json!("203.0.113.7"), json!("2001:db8::1")]);
+    let trusted = ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
+        .description(Some(
+            "Whether the visitor has passed a challenge of yours, such as a captcha. Never copy it from what \
+             the visitor sends: a bot would then vouch for itself.",
+        ))
+        .examples([json!(false)]);
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
+        .property("address", address)
+        .property("trusted", trusted)
+        .examples([json!({ "address": "203.0.113.7", "trusted": false })])
+        .build()
+}
+
 pub(crate) fn last_line() -> Object {
     let said = Some(
         "A host name, or an app hash of 11 characters. Absent or `null` means the project's own.",

@@ -6,6 +6,7 @@ mod bodies;
 mod callers;
 mod document;
 mod frame;
+mod guarded;
 mod identities;
 mod in_process;
 mod limits;

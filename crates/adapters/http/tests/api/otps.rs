@@ -172,7 +172,7 @@ async fn a_malformed_idempotency_key_is_an_invalid_request() {
 fn judging(verdict: GuessVerdict) -> TestApp {
     TestApp::with(|ports| {
         ports.logins.expect_redeem().returning(move |redemption, _| {
-            Ok(Redeemed::of(verdict, redemption.session().map(|it| it.identity)))
+            Ok(Redeemed::of(verdict, redemption.session().map(|it| it.identity), None))
         });
         ports.sign_anything();
     })

@@ -27,8 +27,8 @@ const NOWHERE: &str = "01920000-0000-7000-8000-000000000000";
 /// A service with stores in memory and one project with money.
 pub struct Whole {
     pub app: TestApp,
-    project: ProjectId,
-    store: Arc<MemoryStore>,
+    pub project: ProjectId,
+    pub store: Arc<MemoryStore>,
     pub postbox: Arc<Postbox>,
 }
 
@@ -267,6 +267,7 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
             app.post(&path, &asked.to_string()).await
         }
         "RELAY_DISABLED" => whole.sends(operation).await,
+        "PROOF_REQUIRED" => app.post_in_test_mode(&path, r#"{"phone":"9000000006"}"#).await,
         "OTP_RATE_LIMITED" => {
             for _ in 0..3 {
                 assert_eq!(whole.sends(operation).await.status, 200);

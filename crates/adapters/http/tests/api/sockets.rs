@@ -266,7 +266,7 @@ fn a_client_that_hangs_up_does_not_stop_what_it_began() {
             entered.send(()).unwrap();
             released.lock().unwrap().recv().unwrap();
             let allowance = Allowance { limit: 5, remaining: 5, reset: PATIENCE };
-            Ok(Redeemed::LoggedIn(allowance, redemption.session().unwrap().identity))
+            Ok(Redeemed::LoggedIn(allowance, redemption.session().unwrap().identity, None))
         });
         ports.signer.expect_sign().returning(move |_, _| {
             signed.send(()).unwrap();

@@ -2,7 +2,7 @@ use dwar_http::ErrorCode;
 
 /// Every row of docs/errors.md in its order, and the one of the webhooks, which belong to the
 /// providers' API and not to the customers'.
-const ROWS: [(&str, u16); 35] = [
+const ROWS: [(&str, u16); 36] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
     ("INVALID_PHONE", 422),
@@ -16,6 +16,7 @@ const ROWS: [(&str, u16); 35] = [
     ("SMS_FAILED", 500),
     ("OTP_REQUEST_NOT_FOUND", 404),
     ("INSUFFICIENT_BALANCE", 402),
+    ("PROOF_REQUIRED", 403),
     ("SESSION_EXPIRED", 401),
     ("INVALID_ACCESS_TOKEN", 401),
     ("RATE_LIMITED", 429),

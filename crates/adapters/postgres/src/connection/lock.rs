@@ -31,6 +31,7 @@ fn key(lock: Lock) -> (i32, i32) {
         Lock::SigningKeys => (2, 0),
         Lock::FirstOperator => (3, 0),
         Lock::Alerts => (5, 0),
+        Lock::GuardLevels => (6, 0),
         // The last bytes of the id are random. Two ids with the same key wait for each other, which
         // is harmless.
         Lock::Searcher(id) => {

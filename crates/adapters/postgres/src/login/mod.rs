@@ -16,6 +16,7 @@ use diesel::prelude::*;
 use dwar_kernel::{EntryId, IdentityId, OtpId, ProjectId, SessionId, StoreError, Timestamp};
 use dwar_login::{LoginStore, MoneyOutcome, NewSend, Prepared, Redeemed, Redemption, SendReport};
 use dwar_otp::{DeliveryStep, GuessVerdict, Otp, ReportedRequest};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_sql::schema::{otps, sessions};
 use dwar_sql::{EventRow, Id, Row};
 use dwar_wallet::HoldOutcome;
@@ -47,9 +48,9 @@ impl LoginStore for PostgresStore {
             };
             let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), now };
             match self.shared.sends.done(project, step).await? {
-                SendOutcome::Ready => return Ok(prepared),
-                SendOutcome::Known(LogSnapshot { mut log, .. }) => {
-                    return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
+                SendOutcome::Ready(mark) => return Ok(prepared.marked(mark)),
+                SendOutcome::Known(LogSnapshot { mut log, .. }, mark) => {
+                    return Ok(Prepared::Ready(send.admit(&mut log, now)).marked(mark));
                 }
                 SendOutcome::Changed => {
                     return Err(unavailable("a send that was repeated has been changed since"));
@@ -131,9 +132,9 @@ impl LoginStore for PostgresStore {
             let (mut otp, mut budget) = (target.found.otp.clone(), target.counted);
             let (verdict, event) = redemption.judge(&mut otp, &mut budget, now);
             if otp == target.found.otp && budget == target.counted {
-                return Ok(Redeemed::of(verdict, None));
+                return Ok(Redeemed::of(verdict, None, None));
             }
-            let (before, version) = (target.found.version, target.fresh);
+            let (before, version, mark) = (target.found.version, target.fresh, target.mark);
             let logs_in = matches!(verdict, GuessVerdict::Accepted(_));
             let step = GuessStep {
                 before,
@@ -146,12 +147,12 @@ impl LoginStore for PostgresStore {
             };
             let outcome = self.shared.guesses.done(project_mode.project, step).await?;
             if let GuessOutcome::Written(home) = outcome {
-                return Ok(Redeemed::of(verdict, home));
+                return Ok(Redeemed::of(verdict, home, mark));
             }
             let in_doubt = matches!(outcome, GuessOutcome::InDoubt);
             let session = redemption.session().map(|session| session.id);
             let otp = otp.id;
-            written = Some(Written { otp, before, version, verdict, session, in_doubt });
+            written = Some(Written { otp, before, version, verdict, session, mark, in_doubt });
         }
         Err(unavailable("a code keeps changing"))
     }
@@ -199,6 +200,7 @@ struct Written {
     verdict: GuessVerdict,
     /// Id of the session to begin on a right guess, if the caller asks for one.
     session: Option<SessionId>,
+    mark: Option<GuardMark>,
     /// The connection was lost, so the write may or may not have been kept.
     in_doubt: bool,
 }
@@ -241,6 +243,6 @@ impl Written {
         };
         let whose = |home: Id| Row::new("sessions", home).id("identity_id", home);
         let home: Option<IdentityId> = home.map(whose).transpose()?;
-        Ok(Redeemed::of(self.verdict, home))
+        Ok(Redeemed::of(self.verdict, home, self.mark))
     }
 }

@@ -11,7 +11,8 @@ use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use dwar_kernel::{BlindIndex, ProjectId, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend};
 use dwar_otp::{DeliveryAttempt, Reason};
-use dwar_sql::{At, BudgetRow, Id, OtpRow, Row};
+use dwar_ratelimit::guard::{GuardMark, GuardedSend, SubjectKind};
+use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, OtpRow, Row};
 use std::sync::Arc;
 
 /// A send, and the log that admitted it; `None` if the phone is assumed to have no record.
@@ -22,10 +23,10 @@ pub(crate) struct SendStep {
 }
 
 pub(crate) enum SendOutcome {
-    /// Recorded as given.
-    Ready,
-    /// Recorded by an earlier attempt of this call. Contains the phone's other records.
-    Known(LogSnapshot),
+    /// Recorded as given, with this mark.
+    Ready(Option<GuardMark>),
+    /// Recorded by an earlier attempt of this call. Contains the phone's other records, and the mark.
+    Known(LogSnapshot, Option<GuardMark>),
     /// Recorded, and changed since by another step.
     Changed,
     Unaffordable,
@@ -55,22 +56,38 @@ struct Outcome {
     period_wrong: Option<i32>,
     #[diesel(sql_type = Nullable<At>)]
     stopped_at: Option<At>,
+    #[diesel(sql_type = Id)]
+    send: Id,
+    #[diesel(sql_type = Nullable<Binary>)]
+    visitor: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<At>)]
+    taken_at: Option<At>,
+    #[diesel(sql_type = Bool)]
+    proven: bool,
+    #[diesel(sql_type = Bool)]
+    is_new: bool,
+    #[diesel(sql_type = Bool)]
+    earns: bool,
+    #[diesel(sql_type = Nullable<Text>)]
+    asked: Option<String>,
 }
 
 /// Lets the schema's function judge the sends under its locks, and records those that are ready.
 const PREPARE: &str = concat!(
     ", judged AS ( \
          SELECT j.* FROM given g, prepare_sends(g.owner, g.ids, g.modes, g.phones, g.versions, \
-             g.made, g.placed, g.superseding, g.unguessed, g.costs, g.entries, g.seen_by, g.seen) AS j \
+             g.made, g.placed, g.superseding, g.unguessed, g.costs, g.entries, g.seen_by, g.seen, \
+             g.guarded, g.visitors, g.proven, g.asked) AS j \
      ), changed AS ( \
-         SELECT j.place, g.ids[j.place] AS id FROM judged j, given g WHERE j.outcome = 'ready' \
+         SELECT j.*, g.ids[j.place] AS id FROM judged j, given g WHERE j.outcome = 'ready' \
      ), inserted AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version, \
-             relayed) \
+             relayed, visitor, taken_at, proven, is_new, earns, asked) \
          SELECT s.id, g.owner, s.mode, s.phone, s.phone_sealed, s.code_key, s.code_mac, \
              s.code_sealed, s.state, s.wrong, s.max_wrong, s.status, s.created_at, s.expires_at, \
-             s.due_at, s.version, NOT s.supersedes \
+             s.due_at, s.version, NOT s.supersedes, \
+             c.visitor, c.taken_at, c.proven, c.is_new, c.earns, c.asked \
          FROM given g, unnest(g.ids, g.modes, g.phones, g.phones_sealed, g.code_keys, g.code_macs, \
              g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.stands, g.created, g.expiries, \
              g.dues, g.versions, g.superseding) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
@@ -79,7 +96,7 @@ const PREPARE: &str = concat!(
          JOIN changed c ON c.place = s.place \
      )",
     attempted!(),
-    " SELECT j.* FROM judged j ORDER BY j.place"
+    " SELECT j.*, g.ids[j.place] AS send FROM judged j, given g ORDER BY j.place"
 );
 
 impl BatchedStep for SendStep {
@@ -147,6 +164,16 @@ fn prepare(
         .given::<Array<Id>, _>("entries", each(steps, |step| Id::from(step.send.entry)))
         .given::<Array<Integer>, _>("seen_by", seen_by)
         .given::<Array<Id>, _>("seen", seen)
+        .given::<Array<Bool>, _>("guarded", each(steps, |step| step.send.guard.is_some()))
+        .given::<Array<Nullable<Binary>>, _>("visitors", each(steps, visitor_of))
+        .given::<Array<Bool>, _>(
+            "proven",
+            each(steps, |step| guard(step).is_some_and(|it| it.proven)),
+        )
+        .given::<Array<Nullable<Text>>, _>(
+            "asked",
+            each(steps, |step| guard(step).and_then(|it| it.asked).map(SubjectKind::as_str)),
+        )
         .given::<Array<Binary>, _>("phones_sealed", each(&rows, |row| row.phone_sealed.as_slice()))
         .given::<Array<Integer>, _>("code_keys", each(&rows, |row| row.code_key))
         .given::<Array<Binary>, _>("code_macs", each(&rows, |row| row.code_mac.as_slice()))
@@ -164,6 +191,14 @@ fn prepare(
     attempts!(statement, steps.iter().map(|step| &step.send.otp)).load(conn)
 }
 
+fn guard(step: &SendStep) -> Option<&GuardedSend> {
+    step.send.guard.as_ref()
+}
+
+fn visitor_of(step: &SendStep) -> Option<&[u8]> {
+    guard(step).and_then(|it| it.visitor.as_ref()).map(|digest| digest.0.as_slice())
+}
+
 /// The version under which a request is recorded: the id of its first attempt, or its own id if it
 /// has none.
 fn version_of(send: &NewSend) -> Id {
@@ -174,15 +209,22 @@ fn version_of(send: &NewSend) -> Id {
 impl Outcome {
     fn read(self, project: ProjectId) -> Result<SendOutcome, StoreError> {
         let row = Row::new("send_slots", Id::from(project));
+        let mark = self.mark();
         match self.outcome.as_str() {
-            "ready" => Ok(SendOutcome::Ready),
-            "known" => self.log(project).map(SendOutcome::Known),
+            "ready" => Ok(SendOutcome::Ready(mark?)),
+            "known" => Ok(SendOutcome::Known(self.log(project)?, mark?)),
             "changed" => Ok(SendOutcome::Changed),
             "unaffordable" => Ok(SendOutcome::Unaffordable),
             "spend_limited" => Ok(SendOutcome::SpendLimited),
             "unseen" => self.log(project).map(SendOutcome::Unseen),
             _ => row.known("outcome", None),
         }
+    }
+
+    fn mark(&self) -> Result<Option<GuardMark>, StoreError> {
+        let (visitor, asked) = (self.visitor.clone(), self.asked.clone());
+        let Self { taken_at, proven, is_new, earns, .. } = *self;
+        GuardMarkRow { visitor, taken_at, proven, is_new, earns, asked }.into_mark(self.send)
     }
 
     fn log(self, project: ProjectId) -> Result<LogSnapshot, StoreError> {

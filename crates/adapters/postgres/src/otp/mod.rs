@@ -13,9 +13,11 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
 use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget, ReportedRequest};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{
-    At, AttemptRow, BudgetRow, Id, OtpRow, Row, legible, maybe, of_phone, withdrawable,
+    At, AttemptRow, BudgetRow, GuardMarkRow, Id, OtpRow, Row, legible, maybe, of_phone,
+    withdrawable,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -171,6 +173,7 @@ pub(crate) struct Target {
     pub(crate) found: Found,
     pub(crate) counted: GuessBudget,
     pub(crate) fresh: Id,
+    pub(crate) mark: Option<GuardMark>,
 }
 
 /// The request as the reporter read it. The last attempt has the id of the step that opened it,
@@ -186,7 +189,7 @@ pub(crate) fn as_seen(request: ReportedRequest) -> Option<Found> {
 }
 
 type StoredOtp = (OtpRow, Id, Option<AttemptRow>);
-type StoredGuess = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id);
+type StoredGuess = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id, GuardMarkRow);
 
 /// Reads requests in one statement, one row per attempt.
 #[diesel::dsl::auto_type(no_type_alias)]
@@ -229,15 +232,16 @@ pub(crate) fn target(
             Option::<AttemptRow>::as_select(),
             Option::<BudgetRow>::as_select(),
             gen_random_uuid(),
+            GuardMarkRow::as_select(),
         ))
         .load(conn)?;
     let (mut beside, mut request) = (None, Vec::new());
-    for (otp, version, attempt, budget, fresh) in rows {
-        beside = Some((budget, fresh));
+    for (otp, version, attempt, budget, fresh, mark) in rows {
+        beside = Some((budget, fresh, mark.into_mark(otp.id)?));
         request.push((otp, version, attempt));
     }
     let found = row::rebuild(request)?;
-    let Some((found, (counted, fresh))) = found.zip(beside) else { return Ok(None) };
+    let Some((found, (counted, fresh, mark))) = found.zip(beside) else { return Ok(None) };
     let counted = maybe(counted)?.unwrap_or_default();
-    Ok(Some(Target { found, counted, fresh }))
+    Ok(Some(Target { found, counted, fresh, mark }))
 }

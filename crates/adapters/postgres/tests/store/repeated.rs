@@ -126,7 +126,7 @@ async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
     // It found the session that it had begun before.
     let Line { project_mode, index, .. } = scene.line;
     let known = scene.honest.find_by_phone(project_mode, index).await.unwrap().unwrap();
-    assert!(matches!(redeemed, Redeemed::LoggedIn(_, identity) if identity == known.id));
+    assert!(matches!(redeemed, Redeemed::LoggedIn(_, identity, _) if identity == known.id));
     assert_eq!(scene.database.rows("sessions"), 1);
     assert_eq!(scene.judge(&store, CODE).await, GuessVerdict::NotFound);
 }
@@ -139,7 +139,7 @@ async fn a_check_whose_answer_was_lost_is_accepted_once() {
     let (store, robber) = scene.robbed("guesses = s.guesses");
     let redeemed = store.redeem(scene.make.check(&scene.line, CODE), START).await.unwrap();
     assert!(robber.has_robbed.load(Ordering::SeqCst));
-    assert!(matches!(redeemed, Redeemed::Verified(_)), "{redeemed:?}");
+    assert!(matches!(redeemed, Redeemed::Verified(..)), "{redeemed:?}");
     assert_eq!(scene.stored(&otp).await.state, OtpState::Used);
     assert_eq!(scene.database.rows("sessions"), 0);
     let again = store.redeem(scene.make.check(&scene.line, CODE), START).await.unwrap();

@@ -6,10 +6,11 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::Timestamp;
 use dwar_login::{NewSend, Prepared};
-use dwar_otp::Otp;
+use dwar_otp::{Otp, OtpState};
 use dwar_ratelimit::SendLog;
-use dwar_sql::schema::{guess_budgets, otps, projects, send_slots, wallets};
-use dwar_sql::{BudgetRow, Id, WalletRow, WalletSettings, of_phone};
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone};
+use dwar_sql::schema::{guess_budgets, identities, otps, projects, send_slots, wallets};
+use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, WalletRow, WalletSettings, of_phone};
 
 pub(super) fn prepare(
     connection: &mut SqliteConnection,
@@ -21,22 +22,61 @@ pub(super) fn prepare(
     if is_known {
         let known = row::by_id(connection, key.project_mode.project, otp.id)?;
         return match known.as_ref() == Some(otp) {
-            true => Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now))),
+            true => {
+                let mark = mark(connection, otp)?;
+                Ok(Prepared::Ready(send.admit(&mut log, now)).marked(mark))
+            }
             false => Err(unavailable("a send that was repeated has been changed since").into()),
         };
     }
     let set_aside = |own| hold(connection, purse, own, send.entry);
     let prepared = send.judge(&mut log, set_aside, now)?;
+    let mut mark = None;
     if matches!(prepared, Prepared::Ready(_)) {
+        if send.guard.is_some() {
+            mark = send.mark(&guarded_phone(connection, otp, now)?, now);
+        }
         if has_code && send.supersedes() {
             row::supersede(connection, otp)?;
         }
-        row::insert(connection, otp)?;
+        row::insert(connection, otp, mark.as_ref())?;
         if send.takes_place() {
             take_place(connection, &key, otp.id, now)?;
         }
     }
-    Ok(prepared)
+    Ok(prepared.marked(mark))
+}
+
+/// What is on record of the phone of a send for the guard.
+fn guarded_phone(
+    connection: &mut SqliteConnection,
+    otp: &Otp,
+    now: Timestamp,
+) -> Result<GuardedPhone, Failure> {
+    let phone = otp.phone.0.as_slice();
+    let open: Option<(Id, GuardMarkRow)> = of_phone!(otps of otp.project_mode, phone)
+        .filter(row::is_open())
+        .select((otps::id, GuardMarkRow::as_select()))
+        .get_result(connection)
+        .optional()?;
+    let since = now - GuardMark::EARNS_EVERY;
+    let earned = of_phone!(otps of otp.project_mode, phone)
+        .filter(otps::id.ge(Id::first_at(since)))
+        .filter(otps::created_at.gt(At::from(since)))
+        .filter(otps::state.eq(OtpState::Used.as_str()))
+        .select(otps::id);
+    let known = of_phone!(identities of otp.project_mode, phone).select(identities::id);
+    let (is_known, earned) =
+        diesel::select((exists(known), exists(earned))).get_result(connection)?;
+    let standing = open.map(|(id, mark)| mark.standing(id)).transpose()?.flatten();
+    Ok(GuardedPhone { is_known, earned, standing })
+}
+
+/// The mark with which a send is on record.
+fn mark(connection: &mut SqliteConnection, otp: &Otp) -> Result<Option<GuardMark>, Failure> {
+    let id = Id::from(otp.id);
+    let row = otps::table.find(id).select(GuardMarkRow::as_select());
+    Ok(row.get_result(connection)?.into_mark(id)?)
 }
 
 struct Found {

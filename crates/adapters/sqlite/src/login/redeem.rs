@@ -7,15 +7,16 @@ use dwar_identity::Identity;
 use dwar_kernel::Timestamp;
 use dwar_login::{Redeemed, Redemption};
 use dwar_otp::{GuessBudget, GuessVerdict, Otp};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_sql::schema::{guess_budgets, identities, otp_attempts, otps};
-use dwar_sql::{AttemptRow, BudgetRow, IdentityRow, OtpRow, maybe, of_phone};
+use dwar_sql::{AttemptRow, BudgetRow, GuardMarkRow, IdentityRow, OtpRow, maybe, of_phone};
 
 pub(super) fn redeem(
     connection: &mut SqliteConnection,
     redemption: &Redemption,
     now: Timestamp,
 ) -> Result<Redeemed, Failure> {
-    let Some(Found { otp: before, counted, known, is_heard }) = find(connection, redemption)?
+    let Some(Found { otp: before, counted, known, is_heard, mark }) = find(connection, redemption)?
     else {
         return Ok(Redeemed::NotFound);
     };
@@ -36,7 +37,7 @@ pub(super) fn redeem(
         identity::save(connection, identity, redemption.phone)?;
         session::begin(connection, session)?;
     }
-    Ok(Redeemed::of(verdict, login.map(|(identity, _)| identity.id)))
+    Ok(Redeemed::of(verdict, login.map(|(identity, _)| identity.id), mark))
 }
 
 struct Found {
@@ -45,6 +46,7 @@ struct Found {
     known: Option<Identity>,
     /// Whether the project has any listener for events.
     is_heard: bool,
+    mark: Option<GuardMark>,
 }
 
 /// The phone's open code, expired or not, with everything that a guess at it depends on.
@@ -74,12 +76,16 @@ fn find(
                 Option::<IdentityRow>::as_select(),
                 exists(event::listeners(project_mode.project))
                     .or(exists(event::feeding(project_mode.project))),
+                GuardMarkRow::as_select(),
             ),
         ))
-        .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(
-            connection,
-        )?;
-    let Some((otp, (counted, known, is_heard))) = row::whole(rows)? else { return Ok(None) };
+        .load::<(OtpRow, Option<AttemptRow>, JoinedColumns)>(connection)?;
+    let Some((otp, (counted, known, is_heard, mark))) = row::whole(rows)? else { return Ok(None) };
     let counted: Option<GuessBudget> = maybe(counted)?;
-    Ok(Some(Found { otp, counted: counted.unwrap_or_default(), known: maybe(known)?, is_heard }))
+    let mark = mark.into_mark(otp.id.into())?;
+    let (counted, known) = (counted.unwrap_or_default(), maybe(known)?);
+    Ok(Some(Found { otp, counted, known, is_heard, mark }))
 }
+
+/// Columns repeated on every joined row.
+type JoinedColumns = (Option<BudgetRow>, Option<IdentityRow>, bool, GuardMarkRow);

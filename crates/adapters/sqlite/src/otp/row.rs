@@ -5,11 +5,12 @@ use diesel::dsl::{Eq, Or};
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode};
 use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, OtpState};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::statement;
 use dwar_sql::{
-    At, AttemptRow, BudgetRow, Id, OtpRow, of_phone, read_one, sealed_bytes, stored_count,
-    stored_guesses, stored_state,
+    At, AttemptRow, BudgetRow, GuardMarkRow, Id, OtpRow, of_phone, read_one, sealed_bytes,
+    stored_count, stored_guesses, stored_state,
 };
 
 /// Rebuilds the code from its row; `None` if there is no row.
@@ -74,8 +75,13 @@ pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryRe
     Ok(())
 }
 
-pub(crate) fn insert(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
-    diesel::insert_into(otps::table).values(OtpRow::from(otp)).execute(connection)?;
+pub(crate) fn insert(
+    connection: &mut SqliteConnection,
+    otp: &Otp,
+    mark: Option<&GuardMark>,
+) -> QueryResult<()> {
+    let mark = mark.map(GuardMarkRow::from).unwrap_or_default();
+    diesel::insert_into(otps::table).values((OtpRow::from(otp), mark)).execute(connection)?;
     save_attempts(connection, &[], otp)
 }
 

@@ -179,7 +179,7 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
         .unwrap()
         .unwrap();
     assert!(answers.iter().all(|answer| match answer {
-        Redeemed::LoggedIn(_, identity) => *identity == known.id,
+        Redeemed::LoggedIn(_, identity, _) => *identity == known.id,
         _ => true,
     }));
     // Another login through the other store is of the same identity.

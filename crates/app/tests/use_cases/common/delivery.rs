@@ -1,9 +1,9 @@
 use super::{World, limits};
-use dwar_app::{Deliver, Idempotency, Routes, SendOtp};
+use dwar_app::{Deliver, Guard, Idempotency, Routes, SendOtp};
 use dwar_login::{Cost, MoneyOutcome, Prepared, ReportOutcome};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
-use dwar_ratelimit::SendLog;
+use dwar_ratelimit::{MockGuardStore, SendLog};
 use dwar_testkit::{START, minutes, seconds};
 use dwar_wallet::{HoldOutcome, Paise, Settlement};
 use mockall::predicate::{always, eq};
@@ -186,7 +186,13 @@ impl World {
             lifetime: minutes(10),
             limits: limits(),
             usage_recorder: self.usage_recorder(),
+            guard: self.guard(),
         }
+    }
+
+    /// A guard of no project.
+    pub fn guard(&self) -> Arc<Guard> {
+        Arc::new(Guard::new(self.tools(), Arc::new(MockGuardStore::new())))
     }
 
     pub fn deliver(&mut self) -> Arc<Deliver> {

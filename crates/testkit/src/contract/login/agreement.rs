@@ -117,7 +117,7 @@ impl Model {
             phone.identity = Some(identity);
             self.sessions.push(session);
         }
-        Redeemed::of(verdict, id)
+        Redeemed::of(verdict, id, None)
     }
 
     /// This phone if it has a code in force, else the first one that has.

@@ -14,7 +14,7 @@ async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
 
 const fn identity_of(redeemed: &Redeemed) -> Option<IdentityId> {
     match redeemed {
-        Redeemed::LoggedIn(_, identity) => Some(*identity),
+        Redeemed::LoggedIn(_, identity, _) => Some(*identity),
         _ => None,
     }
 }
@@ -89,7 +89,7 @@ pub async fn a_check_uses_the_code_up_and_begins_nothing(stores: &Stores) {
     let line = scene.line();
     scene.issued(&line).await;
     let right = stores.logins.redeem(scene.make.check(&line, CODE), START).await.unwrap();
-    assert!(matches!(right, Redeemed::Verified(_)), "{right:?}");
+    assert!(matches!(right, Redeemed::Verified(..)), "{right:?}");
     let on_record = OnRecord::of(stores, &line).await;
     assert_eq!((on_record.identity, on_record.sessions), (None, vec![]));
 }

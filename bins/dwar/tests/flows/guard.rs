@@ -1,0 +1,111 @@
+//! The guard over HTTP, on both databases, and on two instances of PostgreSQL.
+
+use crate::common::{Answer, Database, Project, Service};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+on_both_databases! {
+    a_flood_has_to_give_proofs;
+    a_restart_keeps_levels;
+}
+
+mod postgres_together {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+    async fn two_instances_share_levels() {
+        let one = Service::start(Database::postgres().await);
+        let two = one.twin();
+        let project = guarded(&one, "enforce");
+        flood(&one, &project).await;
+        assert_eq!(send(&one, &project, &number(20), json!({})).await.code(), "PROOF_REQUIRED");
+        // A number of another series makes the second instance know the project.
+        send(&two, &project, "9112340001", json!({})).await.ok();
+        is_asked_soon(&two, &project).await;
+        // A person with a proof gives half a token back, another one the rest, on either instance.
+        for (service, phone) in [(&one, number(100)), (&two, number(101))] {
+            send(service, &project, &phone, json!({ "trusted": true })).await.ok();
+            let code = service.code(&project.live, &phone).await;
+            service.verify(&project.live, &phone, &code).await.ok();
+        }
+        let until = Instant::now() + Duration::from_secs(20);
+        while send(&one, &project, &number(30), json!({})).await.status != 200 {
+            assert!(Instant::now() < until, "what the other instance gave back was not read");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+}
+
+fn guarded(service: &Service, mode: &str) -> Project {
+    let project = service.world.project("1000");
+    service.world.cli(&["project", "set", "--project", &project.id, "--guard", mode]);
+    project
+}
+
+/// A number of one series.
+fn number(number: u32) -> String {
+    format!("987654{number:04}")
+}
+
+async fn send(service: &Service, project: &Project, phone: &str, visitor: Value) -> Answer {
+    let body = json!({ "phone": phone, "visitor": visitor });
+    service.post(&project.live, "/v1/otp/send", body).await
+}
+
+/// As many numbers of a series as it has tokens.
+async fn flood(service: &Service, project: &Project) {
+    for sent in 0..20 {
+        send(service, project, &number(sent), json!({ "address": "203.0.113.7" })).await.ok();
+    }
+}
+
+/// The instance has read the levels of others, within a few seconds.
+async fn is_asked_soon(service: &Service, project: &Project) {
+    let until = Instant::now() + Duration::from_secs(20);
+    for next in 40.. {
+        let answer = send(service, project, &number(next), json!({})).await;
+        if answer.code() == "PROOF_REQUIRED" {
+            return;
+        }
+        assert!(Instant::now() < until, "the levels of the other instance were not read");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+async fn a_flood_has_to_give_proofs(database: Database) {
+    let service = Service::start(database);
+    let project = guarded(&service, "enforce");
+    let known = number(9_999);
+    send(&service, &project, &known, json!({ "trusted": true })).await.ok();
+    let code = service.code(&project.live, &known).await;
+    service.verify(&project.live, &known, &code).await.ok();
+    flood(&service, &project).await;
+    let before = service.world.balance(&project);
+    for phone in [&known, &number(20)] {
+        let asked = send(&service, &project, phone, json!({})).await;
+        asked.refused(403, "PROOF_REQUIRED");
+    }
+    assert_eq!(service.world.balance(&project), before);
+    send(&service, &project, &number(20), json!({ "trusted": true })).await.ok();
+    // The test key knows no levels, and a project with the guard off has none.
+    service.send(&project.test, &number(21)).await.ok();
+    let other = service.world.project("1000");
+    for sent in 0..25 {
+        send(&service, &other, &number(sent), json!({})).await.ok();
+    }
+    let set = ["project", "set", "--project", &project.id, "--guard", "watch"];
+    service.world.cli(&set);
+    send(&service, &project, &number(22), json!({})).await.ok();
+}
+
+async fn a_restart_keeps_levels(database: Database) {
+    let service = Service::start(database);
+    let project = guarded(&service, "enforce");
+    flood(&service, &project).await;
+    // Levels are written each second.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let service = Service::start_in(service.kill());
+    send(&service, &project, "9112340001", json!({})).await.ok();
+    is_asked_soon(&service, &project).await;
+}

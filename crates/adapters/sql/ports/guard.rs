@@ -1,0 +1,96 @@
+use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store, take};
+use crate::guard_statements::{SWEEP, save};
+use async_trait::async_trait;
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use dwar_activity::Grain;
+use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_ratelimit::GuardStore;
+use dwar_ratelimit::guard::{GuardLevel, LevelChange, LevelExchange, StoredLevel, SubjectKind};
+use dwar_sql::schema::{figures, guard_levels};
+use dwar_sql::{At, GuardLevelRow, Id, Lock, read_each};
+use std::collections::HashMap;
+
+#[async_trait]
+impl GuardStore for Store {
+    async fn exchange(
+        &self,
+        exchange: LevelExchange,
+        now: Timestamp,
+    ) -> Result<Vec<StoredLevel>, StoreError> {
+        if exchange.changes.is_empty() {
+            return self.scan("guard.read", move |conn| changed(conn, &exchange)).await;
+        }
+        let work = self.changing_no_look_up();
+        work.steps_ahead_of_disk("guard.exchange", move |conn| {
+            take(conn, Lock::GuardLevels)?;
+            let levels = applied(conn, &exchange, now)?;
+            save(conn, levels.iter().map(GuardLevelRow::from).collect())?;
+            changed(conn, &exchange)
+        })
+        .await
+    }
+
+    async fn verified(
+        &self,
+        project: ProjectId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.of(project)
+            .scan("guard.verified", move |conn| {
+                let verified: i64 = figures::table
+                    .filter(figures::project_id.eq(Id::from(project)))
+                    .filter(figures::mode.eq(KeyMode::Live.as_str()))
+                    .filter(figures::grain.eq(Grain::Day.as_str()))
+                    .filter(figures::began_at.ge(At::from(from)))
+                    .filter(figures::began_at.lt(At::from(until)))
+                    .select(sql::<BigInt>("CAST(coalesce(sum(verified), 0) AS bigint)"))
+                    .get_result(conn)?;
+                Ok(u64::try_from(verified).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn sweep_levels(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let known = now - GuardLevel::KNOWN_AFTER;
+        self.in_batches(move |conn| {
+            diesel::sql_query(SWEEP)
+                .bind::<At, _>(At::from(known))
+                .bind::<BigInt, _>(SWEEP_BATCH)
+                .execute(conn)
+        })
+        .await
+    }
+}
+
+/// The levels that the changes leave.
+fn applied(
+    conn: &mut Conn,
+    exchange: &LevelExchange,
+    now: Timestamp,
+) -> Result<Vec<StoredLevel>, Failure> {
+    let changes = &exchange.changes;
+    let projects: Vec<Id> = changes.iter().map(|change| change.project.into()).collect();
+    let digests: Vec<Vec<u8>> =
+        changes.iter().map(|change| change.subject.digest.0.to_vec()).collect();
+    let query = guard_levels::table
+        .filter(guard_levels::project_id.eq_any(projects))
+        .filter(guard_levels::kind.eq_any(SubjectKind::ALL.map(SubjectKind::as_str)))
+        .filter(guard_levels::digest.eq_any(digests));
+    let known: Vec<StoredLevel> = read_each!(GuardLevelRow of query, conn);
+    let known: HashMap<_, _> =
+        known.into_iter().map(|it| ((it.project, it.subject), it.level)).collect();
+    let before = |change: &LevelChange| known.get(&(change.project, change.subject)).copied();
+    Ok(changes.iter().map(|change| change.apply(before(change), now)).collect())
+}
+
+/// The levels that changed since the exchange asks.
+fn changed(conn: &mut Conn, exchange: &LevelExchange) -> Result<Vec<StoredLevel>, Failure> {
+    let projects: Vec<Id> = exchange.projects.iter().copied().map(Id::from).collect();
+    let query = guard_levels::table
+        .filter(guard_levels::project_id.eq_any(projects))
+        .filter(guard_levels::changed_at.ge(At::from(exchange.since)));
+    Ok(read_each!(GuardLevelRow of query, conn))
+}

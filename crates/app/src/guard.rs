@@ -1,0 +1,214 @@
+use crate::CommonPorts;
+use dwar_kernel::{Digest, GuardMode, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp};
+use dwar_project::Caller;
+use dwar_ratelimit::guard::{
+    GuardMark, GuardSubject, GuardedSend, LocalLevels, SubjectKind, TOKEN, Visitor, VisitorAddress,
+    settled_week,
+};
+use dwar_ratelimit::{GuardStore, Quota};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The most places that a phone may keep in a day where the guard is enforced.
+const DAY: Quota = Quota { limit: 30, window: Duration::from_secs(86_400) };
+/// How often the capacity of a project is computed again, and full levels are dropped.
+const REVIEWED_EVERY: Duration = Duration::from_secs(600);
+
+/// Judges live sends by the levels of their subjects (docs/guard.md), without a look at the database: levels are
+/// kept in memory, and [`Guard::exchange`] shares them with the other instances every second.
+pub struct Guard {
+    tools: CommonPorts,
+    store: Arc<dyn GuardStore>,
+    levels: Mutex<LocalLevels>,
+    reviewed: Mutex<HashMap<ProjectId, Timestamp>>,
+}
+
+/// The send needs a proof that a person asks for it.
+pub(crate) struct ProofRequired;
+
+/// The tokens that a send has taken. What it does not keep is given back when this is dropped, so that a send
+/// that fails or is cut short takes nothing.
+pub(crate) struct GuardTake<'a> {
+    guard: &'a Guard,
+    pub(crate) send: GuardedSend,
+    project: ProjectId,
+    taken: Vec<GuardSubject>,
+}
+
+impl Guard {
+    pub fn new(tools: CommonPorts, store: Arc<dyn GuardStore>) -> Self {
+        let (levels, reviewed) = (Mutex::default(), Mutex::default());
+        Self { tools, store, levels, reviewed }
+    }
+
+    /// Judges a live send, and takes its tokens; `None` if the guard is off.
+    ///
+    /// Whether the phone has an identity plays no part, or the answer would tell who is a customer.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        visitor: &Visitor,
+    ) -> Result<Option<GuardTake<'_>>, ProofRequired> {
+        let (project, mode) = (caller.project.id, caller.project.guard);
+        if mode == GuardMode::Off || caller.mode != KeyMode::Live {
+            return Ok(None);
+        }
+        let subjects = self.subjects(project, phone, visitor.address.as_ref());
+        let now = self.tools.now();
+        let mut levels = self.levels();
+        let proven = visitor.pass.is_some();
+        let asked = match proven {
+            true => None,
+            false => levels.exhausted(project, &subjects, now),
+        };
+        if asked.is_some() && mode == GuardMode::Enforce {
+            return Err(ProofRequired);
+        }
+        let taken = if proven || asked.is_some() { Vec::new() } else { subjects.clone() };
+        for subject in &taken {
+            levels.change(project, *subject, -TOKEN, now);
+        }
+        let is_address = |it: &&GuardSubject| it.kind == SubjectKind::Address;
+        let send = GuardedSend {
+            visitor: subjects.iter().find(is_address).map(|address| address.digest),
+            proven,
+            asked,
+            day: (mode == GuardMode::Enforce).then_some(DAY),
+        };
+        Ok(Some(GuardTake { guard: self, send, project, taken }))
+    }
+
+    /// Gives the tokens of a verified code to its subjects.
+    pub(crate) fn verified(&self, caller: &Caller, phone: &Phone, mark: &GuardMark) {
+        let project = caller.project.id;
+        let gives = mark.gives();
+        if gives == 0 || caller.project.guard == GuardMode::Off {
+            return;
+        }
+        let mut subjects = Vec::new();
+        if mark.is_new {
+            subjects = self.subjects(project, phone, None);
+        }
+        let address = |digest| GuardSubject { kind: SubjectKind::Address, digest };
+        subjects.extend(mark.visitor.map(address));
+        let (mut levels, now) = (self.levels(), self.tools.now());
+        for subject in subjects {
+            levels.change(project, subject, gives, now);
+        }
+    }
+
+    /// Writes the changes of this instance, and reads those of the others. What could not be written is written
+    /// next time.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn exchange(&self) -> Result<(), StoreError> {
+        self.review().await?;
+        let now = self.tools.now();
+        let Some(exchange) = self.levels().to_write() else { return Ok(()) };
+        match self.store.exchange(exchange.clone(), now).await {
+            Ok(stored) => {
+                self.levels().written(&exchange, stored, now);
+                Ok(())
+            }
+            Err(cause) => {
+                self.levels().not_written(&exchange);
+                Err(cause)
+            }
+        }
+    }
+
+    /// Computes the capacity of each project from its logins, now and then.
+    async fn review(&self) -> Result<(), StoreError> {
+        let now = self.tools.now();
+        let projects: Vec<ProjectId> = self.levels().projects().collect();
+        for project in projects {
+            let is_due = |at: &Timestamp| now < *at || *at + REVIEWED_EVERY <= now;
+            if !self.reviewed().get(&project).is_none_or(is_due) {
+                continue;
+            }
+            let (from, until) = settled_week(now);
+            let verified = self.store.verified(project, from, until).await?;
+            let mut levels = self.levels();
+            levels.resize(project, SubjectKind::project_capacity(verified));
+            levels.drop_full(now);
+            for project in levels.overflown() {
+                tracing::warn!(%project, "the guard counts no more addresses: there are too many");
+            }
+            drop(levels);
+            self.reviewed().insert(project, now);
+        }
+        Ok(())
+    }
+
+    fn subjects(
+        &self,
+        project: ProjectId,
+        phone: &Phone,
+        address: Option<&VisitorAddress>,
+    ) -> Vec<GuardSubject> {
+        let series = &phone.national().as_bytes()[..SERIES];
+        let network = address.map(VisitorAddress::network);
+        let address = network.map(|network| (SubjectKind::Address, network));
+        let others = [(SubjectKind::Series, series.to_vec()), (SubjectKind::Project, Vec::new())];
+        let subject = |(kind, value): (SubjectKind, Vec<u8>)| GuardSubject {
+            kind,
+            digest: self.digest(project, kind, &value),
+        };
+        address.into_iter().chain(others).map(subject).collect()
+    }
+
+    fn digest(&self, project: ProjectId, kind: SubjectKind, value: &[u8]) -> Digest {
+        let project = project.uuid();
+        let parts = [project.as_bytes().as_slice(), kind.as_str().as_bytes(), value];
+        self.tools.vault.digest(Purpose::GuardSubject, &parts)
+    }
+
+    /// Nothing panics while a lock is held; if it did, the levels would still be valid.
+    fn levels(&self) -> MutexGuard<'_, LocalLevels> {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reviewed(&self) -> MutexGuard<'_, HashMap<ProjectId, Timestamp>> {
+        self.reviewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many digits of a number name its series: operators are given numbers by the ten thousand.
+const SERIES: usize = 6;
+
+impl GuardTake<'_> {
+    /// Gives back what a send with this mark, which began at `now`, does not take.
+    pub(crate) fn keep(&mut self, mark: Option<&GuardMark>, now: Timestamp) {
+        let took = mark.filter(|mark| mark.took(now));
+        let stays = |subject: &GuardSubject| {
+            took.is_some_and(|mark| mark.is_new || subject.kind == SubjectKind::Address)
+        };
+        let (kept, given_back) = self.taken.iter().copied().partition(stays);
+        self.taken = given_back;
+        self.give_back();
+        self.taken = kept;
+    }
+
+    /// The send stands: what it has taken stays taken.
+    pub(crate) fn stand(&mut self) {
+        self.taken.clear();
+    }
+
+    fn give_back(&mut self) {
+        let (mut levels, now) = (self.guard.levels(), self.guard.tools.now());
+        for subject in self.taken.drain(..) {
+            levels.change(self.project, subject, TOKEN, now);
+        }
+    }
+}
+
+impl Drop for GuardTake<'_> {
+    fn drop(&mut self) {
+        if !self.taken.is_empty() {
+            self.give_back();
+        }
+    }
+}

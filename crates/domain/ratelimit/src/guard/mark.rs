@@ -1,0 +1,138 @@
+use super::{SubjectKind, TOKEN};
+use crate::Quota;
+use dwar_kernel::{Digest, Timestamp};
+use std::time::Duration;
+
+/// How the guard judged a send that is about to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardedSend {
+    /// Digest of the visitor's address, if the caller named one that is counted.
+    pub visitor: Option<Digest>,
+    /// Whether the send passed unjudged.
+    pub proven: bool,
+    /// The first subject whose level demanded a proof, where the guard only watches.
+    pub asked: Option<SubjectKind>,
+    /// The most places that the phone may keep in a day, if that is enforced.
+    pub day: Option<Quota>,
+}
+
+/// What is on record of the phone of a send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardedPhone {
+    /// Whether the phone has an identity.
+    pub is_known: bool,
+    /// Whether a code of the phone was verified within [`GuardMark::EARNS_EVERY`].
+    pub earned: bool,
+    /// The take that the code in force of the phone stands for.
+    pub standing: Option<StandingTake>,
+}
+
+/// A token that a number took, and that its verification gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandingTake {
+    pub at: Timestamp,
+    /// The address that it was taken from.
+    pub visitor: Option<Digest>,
+}
+
+/// What a send means for the levels, on record beside its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardMark {
+    /// The address whose level the number counts for.
+    pub visitor: Option<Digest>,
+    /// When the number took its token; a later send within [`GuardMark::STANDS_FOR`] takes none, and its code
+    /// stands for the same token.
+    pub taken_at: Option<Timestamp>,
+    pub proven: bool,
+    /// Whether the phone has no identity, so that it counts for its series and its project.
+    pub is_new: bool,
+    /// Whether its verification earns tokens beyond the one that was taken.
+    pub earns: bool,
+    pub asked: Option<SubjectKind>,
+}
+
+impl GuardMark {
+    /// A number takes one token in this time, however many codes it gets.
+    pub const STANDS_FOR: Duration = Duration::from_secs(600);
+    /// A number earns tokens once in this time, or one SIM card could fill levels for others.
+    pub const EARNS_EVERY: Duration = Duration::from_secs(86_400);
+    /// What a verification earns beyond the token that was taken.
+    pub const EARNED: i64 = TOKEN / 2;
+
+    /// The mark of a send that begins at `now`.
+    pub fn new(send: &GuardedSend, phone: &GuardedPhone, now: Timestamp) -> Self {
+        let standing = phone.standing.filter(|take| now < take.at + Self::STANDS_FOR);
+        let takes = !send.proven && send.asked.is_none();
+        Self {
+            visitor: standing.map_or(send.visitor, |take| take.visitor),
+            taken_at: standing.map(|take| take.at).or(takes.then_some(now)),
+            proven: send.proven,
+            is_new: !phone.is_known,
+            earns: !phone.earned,
+            asked: send.asked,
+        }
+    }
+
+    /// Whether the send that began at `now` took the token itself.
+    pub fn took(&self, now: Timestamp) -> bool {
+        self.taken_at == Some(now)
+    }
+
+    /// The tokens that the verification of its code gives to each of its subjects.
+    pub const fn gives(&self) -> i64 {
+        let back = if self.taken_at.is_some() { TOKEN } else { 0 };
+        let earned = if self.earns { Self::EARNED } else { 0 };
+        back + earned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEND: GuardedSend = GuardedSend { visitor: None, proven: false, asked: None, day: None };
+    const VISITOR: Option<Digest> = Some(Digest([1; 32]));
+    const OTHER: Option<Digest> = Some(Digest([2; 32]));
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_first_code_of_ten_minutes_takes_a_token_and_later_ones_stand_for_it() {
+        let stranger = GuardedPhone::default();
+        let first = GuardMark::new(&GuardedSend { visitor: VISITOR, ..SEND }, &stranger, at(0));
+        assert!(first.took(at(0)) && first.is_new && first.earns);
+        assert_eq!(first.gives(), TOKEN + TOKEN / 2);
+        let standing = Some(StandingTake { at: at(0), visitor: VISITOR });
+        let waiting = GuardedPhone { standing, ..stranger };
+        let other = GuardedSend { visitor: OTHER, ..SEND };
+        let again = GuardMark::new(&other, &waiting, at(599));
+        assert_eq!(again, first);
+        assert!(!again.took(at(599)));
+        let later = GuardMark::new(&other, &waiting, at(600));
+        assert!(later.took(at(600)) && later.visitor == OTHER);
+    }
+
+    #[test]
+    fn a_proven_or_asked_send_takes_nothing_and_earns_half_a_token() {
+        let proven = GuardedSend { proven: true, ..SEND };
+        let asked = GuardedSend { asked: Some(SubjectKind::Series), ..SEND };
+        for send in [proven, asked] {
+            let mark = GuardMark::new(&send, &GuardedPhone::default(), at(0));
+            assert_eq!((mark.taken_at, mark.gives()), (None, TOKEN / 2));
+            // The token that an earlier send took is given back all the same.
+            let standing = Some(StandingTake { at: at(0), visitor: None });
+            let phone = GuardedPhone { standing, ..GuardedPhone::default() };
+            let mark = GuardMark::new(&send, &phone, at(60));
+            assert_eq!(mark.gives(), TOKEN + TOKEN / 2);
+        }
+    }
+
+    #[test]
+    fn a_number_earns_once_a_day_and_always_gets_its_token_back() {
+        let phone = GuardedPhone { is_known: true, earned: true, standing: None };
+        let mark = GuardMark::new(&SEND, &phone, at(0));
+        assert_eq!((mark.is_new, mark.gives()), (false, TOKEN));
+    }
+}
