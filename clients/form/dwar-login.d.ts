@@ -4,6 +4,13 @@ export declare class DwarLogin extends HTMLElement {
   endpoint: string | null | undefined;
   /** The path of this origin to go to after the login. */
   next: string | null | undefined;
+  /** The proof that the next send has, once, such as the answer to a captcha. Empty if there is none. */
+  proof: string;
+}
+
+/** The backend asks for a proof: show what the person has to do, and set `proof`. It bubbles, also out of shadow roots. */
+export interface DwarLoginProofEvent extends CustomEvent<null> {
+  readonly type: "dwar-login-proof";
 }
 
 /**
@@ -21,6 +28,8 @@ export interface DwarLoginAttributes {
   /** The form replaces the children, for pages without a framework. */
   "light-dom"?: boolean | "" | undefined;
   "ondwar-login"?: ((event: DwarLoginEvent) => void) | undefined;
+  "ondwar-login-proof"?: ((event: DwarLoginProofEvent) => void) | undefined;
+  proof?: string | undefined;
   id?: string | undefined;
   class?: string | undefined;
   className?: string | undefined;
@@ -37,6 +46,7 @@ declare global {
   }
   interface GlobalEventHandlersEventMap {
     "dwar-login": DwarLoginEvent;
+    "dwar-login-proof": DwarLoginProofEvent;
   }
   namespace JSX {
     interface IntrinsicElements {

@@ -30,6 +30,7 @@ const ENGLISH = {
   OTP_NOT_FOUND: "This OTP has expired. Send a new one.",
   VERIFY_RATE_LIMITED: "That was wrong too many times. Send a new OTP.",
   OTP_RATE_LIMITED: "Too many OTPs for this number. Try again in {wait}.",
+  PROOF_REQUIRED: "Confirm first that you are a person.",
   TOO_MANY_SENDS: "Too many OTPs were requested. Try again in {wait}.",
   LOGIN_UNAVAILABLE: "Login is not possible at the moment. Try again in {wait}.",
   HTTPS_REQUIRED: "Open this page with https to log in.",
@@ -57,6 +58,7 @@ const WORDS = {
     OTP_NOT_FOUND: "इस OTP की समय सीमा समाप्त हो गई है। कृपया नया OTP मँगाएँ।",
     VERIFY_RATE_LIMITED: "कई बार गलत OTP डाला गया है। कृपया नया OTP मँगाएँ।",
     OTP_RATE_LIMITED: "इस नंबर के लिए बहुत बार OTP मँगाया गया है। कृपया {wait} बाद फिर कोशिश करें।",
+    PROOF_REQUIRED: "कृपया पहले पुष्टि करें कि आप इंसान हैं।",
     TOO_MANY_SENDS: "बहुत बार OTP मँगाया गया है। कृपया {wait} बाद फिर कोशिश करें।",
     LOGIN_UNAVAILABLE: "अभी लॉग इन नहीं हो पा रहा है। कृपया {wait} बाद फिर कोशिश करें।",
     HTTPS_REQUIRED: "लॉग इन करने के लिए यह पेज https से खोलें।",
@@ -78,6 +80,7 @@ ${host} { display: block; max-width: 22rem; line-height: 1.5; --_accent: #0b6e63
 ${inside}form { display: block; margin: 0 }
 ${inside}p, ${inside}.dwar-login-field { margin: 0 0 .75rem }
 ${inside}p:empty { margin: 0 }
+${inside}[name=proof], ${inside}[slot=proof] { display: block; margin: 0 0 .75rem }
 ${inside}label { display: block; margin: 0 0 .375rem; font-weight: 600 }
 ${inside}[role=alert] { color: var(--dwar-login-error, var(--_error)) }
 ${inside}.dwar-login-field { display: flex; align-items: center; gap: .625rem; padding: 0 .875rem; border: 1px solid; border-color: color-mix(in srgb, currentColor 55%, transparent); border-radius: var(--dwar-login-radius, .625rem); font-size: max(1.125rem, 16px) }
@@ -376,6 +379,9 @@ export class DwarLogin extends Base {
   #listening;
   /** @type {MutationObserver | undefined} */
   #languages;
+  #proof = "";
+  /** What the page shows for a proof. @type {Element | undefined} */
+  #proofSlot;
 
   /** The path at which the backend mounts the contract. @returns {string | null} */
   get endpoint() {
@@ -393,6 +399,16 @@ export class DwarLogin extends Base {
 
   set next(path) {
     this.#reflect("next", path);
+  }
+
+  /** What the next send proves, once. */
+  get proof() {
+    return this.#proof;
+  }
+
+  set proof(proof) {
+    this.#proof = proof ?? "";
+    if (this.#proof && this.#step?.refused?.code === "PROOF_REQUIRED") this.#step.send.click();
   }
 
   /**
@@ -446,6 +462,7 @@ export class DwarLogin extends Base {
     const endpoint = onThisOrigin(this.endpoint ?? "/login")?.replace(/\/$/, "");
     if (endpoint) {
       this.#root ??= this.hasAttribute("light-dom") ? this : this.attachShadow({ mode: "open" });
+      this.#proofSlot ??= (this.#root === this && this.querySelector("[slot=proof]")) || make("slot", { name: "proof" });
       if (this.#root === this) adopt(this.getRootNode(), "dwar-login", "dwar-login ");
       else adopt(this.#root, ":host", "");
       if (endpoint === this.#endpoint) {
@@ -732,13 +749,28 @@ export class DwarLogin extends Base {
   async #send(note) {
     if (!this.#step) return;
     const phone = this.#phone;
-    const answer = await this.#ask(this.#step.send, "sending", "/send", { phone }, "otp_id");
+    /** @type {Record<string, string>} */
+    const body = { phone };
+    if (this.#proof) body.proof = this.#proof;
+    const answer = await this.#ask(this.#step.send, "sending", "/send", body, "otp_id");
     if (!answer) return;
+    // A proof is good once.
+    if (this.#proof === body.proof) this.#proof = "";
     this.#pause = { phone, ...inSeconds(answer.value ? PAUSE : (answer.wait ?? 0)) };
-    if (!answer.value) return this.#complain(answer);
+    if (!answer.value) {
+      this.#complain(answer);
+      if (answer.code === "PROOF_REQUIRED") this.#askProof();
+      return;
+    }
     this.#keep(phone, answer.expires_in);
     this.#askCode(note);
     this.#step?.input.focus();
+  }
+
+  /** Shows what the page has for a proof, and tells it so. */
+  #askProof() {
+    if (this.#proofSlot) this.#step?.alert.after(this.#proofSlot);
+    this.dispatchEvent(new CustomEvent("dwar-login-proof", { bubbles: true, composed: true }));
   }
 
   /** @param {HTMLElement} button */
