@@ -113,7 +113,11 @@ test_examples_for_typescript() {
         }
         npm test
     done
-    [ -z "$CHROMIUM" ] || npm --prefix "$clients/examples/express" run test:browser
+    [ -n "$CHROMIUM" ] || return 0
+    npm --prefix "$clients/examples/express" run test:browser
+    cd "$clients/examples/proof"
+    npm_install
+    npm test
 }
 
 # The suite on Bun, on Deno, and on a Node that asks the environment for proxies.

@@ -70,6 +70,9 @@ type Tokens struct {
 	SessionID        string `json:"session_id"`
 	// IdentityID is the person: the same for every login with this phone in this project and mode.
 	IdentityID string `json:"identity_id"`
+	// Device is of Verify, if the guard of the project is on, otherwise empty: keep it where this browser or app logged in,
+	// for its next Send.
+	Device Secret `json:"device,omitempty"`
 }
 
 // LiveSession is the session of an access token that is valid now.

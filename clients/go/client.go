@@ -62,6 +62,41 @@ func WithLastLine(line string) CallOption {
 	}
 }
 
+// Visitor is the person in front of the page or the app, as your backend sees them.
+type Visitor struct {
+	// Address is an IP address without a port, empty if it is not known.
+	Address string
+	// Trusted says that your backend has a proof that this is a person, such as a captcha that it checked itself. Never take
+	// it from what the visitor sends.
+	Trusted bool
+}
+
+// WithVisitor tells, for Send, who asks.
+func WithVisitor(visitor Visitor) CallOption {
+	return func(op *operation) {
+		told := map[string]any{}
+		if visitor.Address != "" {
+			told["address"] = visitor.Address
+		}
+		if visitor.Trusted {
+			told["trusted"] = true
+		}
+		if len(told) > 0 {
+			op.body["visitor"] = told
+		}
+	}
+}
+
+// WithDevice names, for Send, Verify and Check, the device of an earlier answer of Verify to the same browser or app.
+// With "" none is named.
+func WithDevice(device string) CallOption {
+	return func(op *operation) {
+		if device != "" {
+			op.body["device"] = device
+		}
+	}
+}
+
 // Send sends a fresh code, which replaces the current one of the phone: ten digits, the first 6 to 9, with or without
 // +91.
 func (c *Client) Send(ctx context.Context, phone string, options ...CallOption) (*SentCode, error) {
@@ -85,14 +120,14 @@ func (c *Client) Status(ctx context.Context, otpID string) (*CodeStatus, error) 
 
 // Verify checks the code that the person entered. The right code is accepted once and starts a session. With the otpID
 // of Send, only the code of that request is accepted; without one (""), the current code of the phone.
-func (c *Client) Verify(ctx context.Context, phone, code, otpID string) (*Tokens, error) {
-	op := post("/v1/otp/verify", guess(phone, code, otpID))
+func (c *Client) Verify(ctx context.Context, phone, code, otpID string, options ...CallOption) (*Tokens, error) {
+	op := guess("/v1/otp/verify", phone, code, otpID, options)
 	return call(ctx, c, op, func(a *Tokens) bool { return a.AccessToken.Reveal() != "" })
 }
 
 // Check is Verify without a session. The right code is accepted once.
-func (c *Client) Check(ctx context.Context, phone, code, otpID string) (*CheckedCode, error) {
-	op := post("/v1/otp/check", guess(phone, code, otpID))
+func (c *Client) Check(ctx context.Context, phone, code, otpID string, options ...CallOption) (*CheckedCode, error) {
+	op := guess("/v1/otp/check", phone, code, otpID, options)
 	return call(ctx, c, op, func(a *CheckedCode) bool { return a.Verified })
 }
 
@@ -156,12 +191,15 @@ func publicKeys(ctx context.Context, t *transport) (*PublicKeys, error) {
 	return send(ctx, t, op, func(a *PublicKeys) bool { return a.Keys != nil })
 }
 
-func guess(phone, code, otpID string) map[string]any {
-	body := map[string]any{"phone": phone, "code": code}
+func guess(path, phone, code, otpID string, options []CallOption) operation {
+	op := post(path, map[string]any{"phone": phone, "code": code})
 	if otpID != "" {
-		body["otp_id"] = otpID
+		op.body["otp_id"] = otpID
 	}
-	return body
+	for _, option := range options {
+		option(&op)
+	}
+	return op
 }
 
 func post(path string, body map[string]any) operation {

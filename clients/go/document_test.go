@@ -37,6 +37,7 @@ type schema struct {
 	Type       any
 	Format     string
 	Enum       []any
+	Required   []string
 	Items      *schema
 	Properties map[string]schema
 }
@@ -44,12 +45,17 @@ type schema struct {
 // Each operation, called with every field.
 var operations = map[string]func(*Client) (any, error){
 	"sendOtp": func(c *Client) (any, error) {
-		return c.Send(context.Background(), "9876543210", WithLastLine("a.example"))
+		visitor := WithVisitor(Visitor{Address: "203.0.113.9", Trusted: true})
+		return c.Send(context.Background(), "9876543210", WithLastLine("a.example"), visitor, WithDevice("dev_1"))
 	},
-	"relayOtp":            func(c *Client) (any, error) { return c.Relay(context.Background(), "9876543210", "2468", time.Minute) },
-	"getOtpStatus":        func(c *Client) (any, error) { return c.Status(context.Background(), "ID") },
-	"verifyOtp":           func(c *Client) (any, error) { return c.Verify(context.Background(), "9876543210", "123456", "ID") },
-	"checkOtp":            func(c *Client) (any, error) { return c.Check(context.Background(), "9876543210", "123456", "ID") },
+	"relayOtp":     func(c *Client) (any, error) { return c.Relay(context.Background(), "9876543210", "2468", time.Minute) },
+	"getOtpStatus": func(c *Client) (any, error) { return c.Status(context.Background(), "ID") },
+	"verifyOtp": func(c *Client) (any, error) {
+		return c.Verify(context.Background(), "9876543210", "123456", "ID", WithDevice("dev_1"))
+	},
+	"checkOtp": func(c *Client) (any, error) {
+		return c.Check(context.Background(), "9876543210", "123456", "ID", WithDevice("dev_1"))
+	},
 	"validateSession":     func(c *Client) (any, error) { return c.Validate(context.Background(), "at_1") },
 	"refreshSession":      func(c *Client) (any, error) { return c.Refresh(context.Background(), "svc_rt_1") },
 	"logoutSession":       func(c *Client) (any, error) { return c.Logout(context.Background(), "at_1") },
@@ -151,7 +157,7 @@ func (d document) checkOperation(t *testing.T, method, path string, operation do
 	d.checkType(t, operation.OperationID, reflect.TypeOf(result).Elem(), answer)
 }
 
-// checkType wants exactly the fields of the schema; those that may be null are empty then, and marked omitempty.
+// checkType wants exactly the fields of the schema; those that may be null or absent are empty then, and marked omitempty.
 func (d document) checkType(t *testing.T, where string, found reflect.Type, s schema) {
 	t.Helper()
 	fields := map[string]reflect.StructField{}
@@ -170,8 +176,8 @@ func (d document) checkType(t *testing.T, where string, found reflect.Type, s sc
 			continue
 		}
 		kind, mayBeNull := kindOf(property)
-		if mayBeNull != nullable[name] {
-			t.Errorf("%s.%s: may be null: %v", where, name, mayBeNull)
+		if mayBeEmpty := mayBeNull || !slices.Contains(s.Required, name); mayBeEmpty != nullable[name] {
+			t.Errorf("%s.%s: may be null or absent: %v", where, name, mayBeEmpty)
 		}
 		if kind == "array" && field.Kind() == reflect.Slice {
 			d.checkType(t, where+"."+name, field.Elem(), d.follow(*property.Items))
@@ -197,7 +203,7 @@ func kindOf(s schema) (kind string, mayBeNull bool) {
 }
 
 func goType(kind, format, name string) reflect.Type {
-	secrets := []string{"access_token", "refresh_token", "code", "text"}
+	secrets := []string{"access_token", "refresh_token", "code", "text", "device"}
 	switch {
 	case kind == "integer":
 		return reflect.TypeFor[int64]()

@@ -24,6 +24,7 @@ var (
 	ErrOTPRateLimited         = serviceCode("OTP_RATE_LIMITED")
 	ErrInsufficientBalance    = serviceCode("INSUFFICIENT_BALANCE")
 	ErrSpendLimitReached      = serviceCode("SPEND_LIMIT_REACHED")
+	ErrProofRequired          = serviceCode("PROOF_REQUIRED")
 	ErrSMSFailed              = serviceCode("SMS_FAILED")
 	ErrOTPRequestNotFound     = serviceCode("OTP_REQUEST_NOT_FOUND")
 	ErrOTPNotFound            = serviceCode("OTP_NOT_FOUND")

@@ -7,7 +7,7 @@ import { differences, requestDifferences } from "./match.mjs";
 import { mint } from "./tokens.mjs";
 
 /** Fields whose values must never be printed. */
-const SECRET_FIELDS = ["api_key", "access_token", "refresh_token", "code", "token", "secret"];
+const SECRET_FIELDS = ["api_key", "access_token", "refresh_token", "code", "token", "secret", "device"];
 
 export class Case {
   #definition;

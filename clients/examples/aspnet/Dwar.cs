@@ -13,7 +13,7 @@ sealed class Refused(int status, string code, JsonObject? said = null, string re
 {
     // Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`.
     static readonly string[] ForPeople =
-        ["INVALID_PHONE", "INVALID_OTP_CODE", "INVALID_OTP", "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED"];
+        ["INVALID_PHONE", "INVALID_OTP_CODE", "INVALID_OTP", "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "PROOF_REQUIRED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED"];
 
     static readonly Dictionary<string, string> Sentences = new()
     {

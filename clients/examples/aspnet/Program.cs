@@ -8,7 +8,9 @@ using System.Text.Json;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 
-const string Otp = "__Host-dwar_otp", Access = "__Host-dwar_access", Refresh = "__Host-dwar_refresh";
+const string Otp = "__Host-dwar_otp", Access = "__Host-dwar_access", Refresh = "__Host-dwar_refresh",
+    Device = "__Host-dwar_device";
+const int DeviceSeconds = 180 * 86_400;
 
 var builder = WebApplication.CreateBuilder(args);
 builder.WebHost.UseUrls($"http://127.0.0.1:{Environment.GetEnvironmentVariable("PORT")}");
@@ -36,11 +38,14 @@ app.Use(async (context, next) =>
 
 app.MapPost("/login/send", async (HttpContext context, Dwar dwar, SendsPerAddress sends) =>
 {
-    var phone = Phone(await Body(context));
+    var body = await Body(context);
+    var wanted = new JsonObject { ["phone"] = Phone(body) };
     var uncount = sends.Count(context.Connection.RemoteIpAddress);
     try
     {
-        var sent = await dwar.Call("/v1/otp/send", new() { ["phone"] = phone }, "otp_id");
+        if (Visitor(context, body) is { Count: > 0 } visitor) wanted["visitor"] = visitor;
+        if (DeviceOf(context, body) is { } device) wanted["device"] = device;
+        var sent = await dwar.Call("/v1/otp/send", wanted, "otp_id");
         Set(context, Otp, (string)sent["otp_id"]!, (int)sent["expires_in"]!);
         return Answer(context, sent, "otp_id", "expires_in");
     }
@@ -58,8 +63,12 @@ app.MapPost("/login/verify", async (HttpContext context, Dwar dwar) =>
     var (phone, otp) = (Phone(body), Credential(context, body, "otp_id", Otp));
     if (otp == "") throw new Refused(400, "OTP_NOT_FOUND");
     var guess = new JsonObject { ["phone"] = phone, ["code"] = Text(body, "code"), ["otp_id"] = otp };
+    if (DeviceOf(context, body) is { } device) guess["device"] = device;
     var tokens = await dwar.Call("/v1/otp/verify", guess, "access_token");
+    if (!IsDevice(Text(tokens, "device"))) tokens.Remove("device");
     if (!inBody) Set(context, Otp, "", 0);
+    // It stays after the logout: the next login is that of a known device.
+    if (!inBody && tokens.ContainsKey("device")) Set(context, Device, Text(tokens, "device"), DeviceSeconds);
     return LoggedIn(context, tokens, inBody);
 });
 
@@ -122,6 +131,30 @@ IResult Unknown(HttpContext context, bool renewed)
         !renewed && CanRenew(context) ? "Bearer error=\"invalid_token\"" : "Bearer";
     return Results.StatusCode(401);
 }
+
+// Ask the vendor of your captcha here whether this answer to it is good.
+bool Proves(HttpContext context, string proof) => false;
+
+// What the service is told about the person. Only Proves says that a proof is good: whatever a page or an app sends under
+// these names is ignored.
+JsonObject Visitor(HttpContext context, JsonObject body)
+{
+    var visitor = new JsonObject();
+    if (context.Connection.RemoteIpAddress is { } address) visitor["address"] = address.ToString();
+    var proof = Text(body, "proof");
+    if (proof != "" && Proves(context, proof)) visitor["trusted"] = true;
+    return visitor;
+}
+
+// The device of an earlier login of this browser or app.
+string? DeviceOf(HttpContext context, JsonObject body)
+{
+    var device = Credential(context, body, "device", Device);
+    return IsDevice(device) ? device : null;
+}
+
+// A text of bounded size that a cookie holds as it is.
+bool IsDevice(string text) => Regex.IsMatch(text, @"\A[A-Za-z0-9._~+/=-]{1,512}\z");
 
 // The body, after checks of origin, type, size and format, in this order.
 async Task<JsonObject> Body(HttpContext context)
@@ -200,7 +233,7 @@ bool CanRenew(HttpContext context) => Bearer(context) is null && Cookie(context,
 IResult LoggedIn(HttpContext context, JsonObject tokens, bool inBody)
 {
     if (inBody)
-        return Answer(context, tokens, "identity_id", "expires_in", "access_token", "refresh_token", "refresh_expires_in");
+        return Answer(context, tokens, "identity_id", "expires_in", "access_token", "refresh_token", "refresh_expires_in", "device");
     SetTokens(context, tokens);
     return Answer(context, tokens, "identity_id", "expires_in");
 }
@@ -208,7 +241,7 @@ IResult LoggedIn(HttpContext context, JsonObject tokens, bool inBody)
 IResult Answer(HttpContext context, JsonObject from, params string[] fields)
 {
     context.Response.Headers.CacheControl = "no-store";
-    return Results.Json(new JsonObject(fields.Select(field => KeyValuePair.Create(field, from[field]?.DeepClone()))));
+    return Results.Json(new JsonObject(fields.Where(from.ContainsKey).Select(field => KeyValuePair.Create(field, from[field]?.DeepClone()))));
 }
 
 void SetTokens(HttpContext context, JsonObject tokens)
@@ -225,4 +258,4 @@ void Clear(HttpContext context)
 
 void Set(HttpContext context, string name, string value, int seconds) =>
     context.Response.Headers.Append("Set-Cookie",
-        $"{name}={value}; Max-Age={seconds}; Path=/; Secure; HttpOnly; SameSite={(name == Otp ? "Strict" : "Lax")}");
+        $"{name}={value}; Max-Age={seconds}; Path=/; Secure; HttpOnly; SameSite={(name is Otp or Device ? "Strict" : "Lax")}");

@@ -15,6 +15,8 @@ final class LoginController
     /** How many codes one address may request in ten minutes. Raise it if many people log in behind one address. */
     private const SENDS_PER_ADDRESS = 30;
 
+    private const DEVICE_SECONDS = 180 * 86_400;
+
     public function __construct(private Dwar $dwar, private LoginCookies $cookies)
     {
     }
@@ -38,7 +40,8 @@ final class LoginController
         $phone = $this->phone($body);
         $uncount = $this->counted($request->ip());
         try {
-            $sent = $this->dwar->call('/v1/otp/send', ['phone' => $phone], 'otp_id');
+            $wanted = ['phone' => $phone] + $this->visitor($request, $body) + $this->device($request, $body);
+            $sent = $this->dwar->call('/v1/otp/send', $wanted, 'otp_id');
         } catch (Refused $refused) {
             $uncount();
             throw $refused;
@@ -58,8 +61,16 @@ final class LoginController
         if ($guess['otp_id'] === '') {
             throw new Refused(400, 'OTP_NOT_FOUND');
         }
-        $tokens = $this->dwar->call('/v1/otp/verify', $guess, 'access_token');
-        return $this->loggedIn($tokens, $inBody, [LoginCookies::made(LoginCookies::OTP, '', 0)]);
+        $tokens = $this->dwar->call('/v1/otp/verify', $guess + $this->device($request, $body), 'access_token');
+        if (!self::isDevice($tokens['device'] ?? null)) {
+            unset($tokens['device']);
+        }
+        $cookies = [LoginCookies::made(LoginCookies::OTP, '', 0)];
+        if (isset($tokens['device'])) {
+            // It stays after the logout: the next login is that of a known device.
+            $cookies[] = LoginCookies::made(LoginCookies::DEVICE, $tokens['device'], self::DEVICE_SECONDS);
+        }
+        return $this->loggedIn($tokens, $inBody, $cookies);
     }
 
     private function refresh(Request $request, array $body): JsonResponse
@@ -100,6 +111,39 @@ final class LoginController
             }
             return false;
         }
+    }
+
+    /** Ask the vendor of your captcha here whether this answer to it is good. */
+    private function proves(Request $request, string $proof): bool
+    {
+        return false;
+    }
+
+    /**
+     * What the service is told about the person. Only `proves` says that a proof is good: whatever a page or an app sends
+     * under these names is ignored.
+     */
+    private function visitor(Request $request, array $body): array
+    {
+        $proof = $this->text($body, 'proof');
+        $visitor = array_filter([
+            'address' => self::network($request->ip()) === null ? null : $request->ip(),
+            'trusted' => $proof !== '' && $this->proves($request, $proof),
+        ]);
+        return $visitor === [] ? [] : ['visitor' => $visitor];
+    }
+
+    /** The device of an earlier login of this browser or app. */
+    private function device(Request $request, array $body): array
+    {
+        $device = $this->credential($request, $body, 'device', LoginCookies::DEVICE);
+        return self::isDevice($device) ? ['device' => $device] : [];
+    }
+
+    /** A text of bounded size that a cookie holds as it is. */
+    private static function isDevice(mixed $value): bool
+    {
+        return is_string($value) && preg_match('~^[A-Za-z0-9._\~+/=-]{1,512}$~D', $value) === 1;
     }
 
     /** The body, after checks of origin, type, size and format, in this order. */
@@ -154,7 +198,7 @@ final class LoginController
 
     private function loggedIn(array $tokens, bool $inBody, array $cookies = []): JsonResponse
     {
-        $fields = ['identity_id', 'expires_in', ...($inBody ? ['access_token', 'refresh_token', 'refresh_expires_in'] : [])];
+        $fields = ['identity_id', 'expires_in', ...($inBody ? ['access_token', 'refresh_token', 'refresh_expires_in', 'device'] : [])];
         $answer = new JsonResponse(array_intersect_key($tokens, array_flip($fields)));
         return $this->with($answer, $inBody ? [] : [...LoginCookies::ofTokens($tokens), ...$cookies]);
     }

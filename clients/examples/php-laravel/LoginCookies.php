@@ -11,6 +11,7 @@ final class LoginCookies
     public const OTP = '__Host-dwar_otp';
     public const ACCESS = '__Host-dwar_access';
     public const REFRESH = '__Host-dwar_refresh';
+    public const DEVICE = '__Host-dwar_device';
 
     /** @param string[] $origins those of your own pages, exactly: `https://shop.example` */
     public function __construct(private array $origins)
@@ -86,7 +87,7 @@ final class LoginCookies
 
     public static function made(string $name, string $value, int $seconds): Cookie
     {
-        $sameSite = $name === self::OTP ? 'strict' : 'lax';
+        $sameSite = in_array($name, [self::OTP, self::DEVICE], true) ? 'strict' : 'lax';
         $until = $seconds === 0 ? 1 : time() + $seconds;
         // Symfony computes Max-Age from the expiry time; this keeps the number of the service.
         return new class ($name, $value, $until, '/', null, true, true, true, $sameSite, $seconds) extends Cookie {

@@ -7,8 +7,8 @@ final class Refused extends \RuntimeException
 {
     /** Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`. */
     private const FOR_PEOPLE = [
-        'INVALID_PHONE', 'INVALID_OTP_CODE', 'INVALID_OTP', 'OTP_NOT_FOUND', 'OTP_RATE_LIMITED', 'VERIFY_RATE_LIMITED',
-        'SESSION_EXPIRED',
+        'INVALID_PHONE', 'INVALID_OTP_CODE', 'INVALID_OTP', 'OTP_NOT_FOUND', 'OTP_RATE_LIMITED', 'PROOF_REQUIRED',
+        'VERIFY_RATE_LIMITED', 'SESSION_EXPIRED',
     ];
 
     private const SENTENCES = [

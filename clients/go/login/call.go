@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,13 @@ const (
 	otpCookie     = "__Host-dwar_otp"
 	accessCookie  = "__Host-dwar_access"
 	refreshCookie = "__Host-dwar_refresh"
+	deviceCookie  = "__Host-dwar_device"
 )
+
+const deviceSeconds = 180 * 24 * 60 * 60
+
+// isDevice admits a text of bounded size that a cookie holds as it is.
+var isDevice = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{1,512}$`).MatchString
 
 // call is a request that was read, and its answer.
 type call struct {
@@ -99,6 +106,14 @@ func (c *call) given(cookie, field string) string {
 	return c.text(field)
 }
 
+// device is of an earlier login of this browser or app, or empty.
+func (c *call) device() string {
+	if device := c.given(deviceCookie, "device"); isDevice(device) {
+		return device
+	}
+	return ""
+}
+
 // keep sets a cookie for so many seconds; 0 clears it.
 func (c *call) keep(name, value string, seconds int64) {
 	cookie := &http.Cookie{
@@ -109,8 +124,8 @@ func (c *call) keep(name, value string, seconds int64) {
 		cookie.MaxAge = -1
 	}
 	// The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
-	// cookie of the code.
-	if name != otpCookie {
+	// others.
+	if name == accessCookie || name == refreshCookie {
 		cookie.SameSite = http.SameSiteLaxMode
 	}
 	http.SetCookie(c.w, cookie)

@@ -20,6 +20,9 @@ type Options struct {
 	// Admit is asked before each send, since the public can ask for messages here: an error refuses, with its own answer
 	// if it is a *Refusal. It may read the body. By default everything is admitted.
 	Admit func(*http.Request) error
+	// Prove says whether the proof that a page or an app sent with a send is good, such as the answer to a captcha: ask its
+	// vendor. Only true makes the visitor trusted; an error refuses the send as one of Admit does.
+	Prove func(r *http.Request, proof string) (bool, error)
 	// ClientAddress returns the IP address of the client, or the zero Addr; by default the address of the connection.
 	// Behind a proxy the connection is the proxy's, so that all people would share one limit: take what your own proxy
 	// writes, the last entry of X-Forwarded-For, never the first, which any client can forge. Without an address a send is

@@ -184,8 +184,8 @@ func TestAdmitIsAskedWithTheBodyBeforeASend(t *testing.T) {
 
 func TestEachSendNamesTheLastLineOfTheOptions(t *testing.T) {
 	for line, expected := range map[string]string{
-		"":            `{"phone":"9876543210"}`,
-		"FA+9qCX9VSu": `{"last_line":"FA+9qCX9VSu","phone":"9876543210"}`,
+		"":            `{"phone":"9876543210","visitor":{"address":"192.0.2.1"}}`,
+		"FA+9qCX9VSu": `{"last_line":"FA+9qCX9VSu","phone":"9876543210","visitor":{"address":"192.0.2.1"}}`,
 	} {
 		var body []byte
 		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -198,6 +198,48 @@ func TestEachSendNamesTheLastLineOfTheOptions(t *testing.T) {
 		if string(body) != expected {
 			t.Errorf("%q: %s", line, body)
 		}
+	}
+}
+
+func TestAVisitorIsTrustedOnlyIfTheApplicationSaysThatTheProofIsGood(t *testing.T) {
+	var body []byte
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, sentCode)
+	}))
+	defer service.Close()
+	outOfReach := errors.New("the captcha's service is out of reach")
+	var asked []string
+	h := handler(t, service.URL, "svc_test_1", "p", &login.Options{
+		Prove: func(_ *http.Request, proof string) (bool, error) {
+			asked = append(asked, proof)
+			if proof == "fails" {
+				return false, outOfReach
+			}
+			return proof == "right", nil
+		},
+	})
+	for _, c := range []struct{ proof, peer, visitor string }{
+		{`""`, "192.0.2.1:1", `,"visitor":{"address":"192.0.2.1"}}`},
+		{`5`, "192.0.2.1:1", `,"visitor":{"address":"192.0.2.1"}}`},
+		{`"wrong"`, "192.0.2.1:1", `,"visitor":{"address":"192.0.2.1"}}`},
+		{`"right"`, "192.0.2.1:1", `,"visitor":{"address":"192.0.2.1","trusted":true}}`},
+		{`"right"`, "[2001:db8:0:1:2::3]:1", `,"visitor":{"address":"2001:db8:0:1::","trusted":true}}`},
+		{`"right"`, "@", `,"visitor":{"trusted":true}}`},
+		{`"wrong"`, "@", `}`},
+	} {
+		r := ask("/send", `{"phone":"9876543210","trusted":true,"visitor":{"trusted":true},"proof":`+c.proof+`}`)
+		r.RemoteAddr = c.peer
+		if w := play(h, r); w.Code != http.StatusOK || string(body) != `{"phone":"9876543210"`+c.visitor {
+			t.Errorf("%s: %d %s", c.proof, w.Code, body)
+		}
+	}
+	body = nil
+	if w := play(h, ask("/send", `{"phone":"9876543210","proof":"fails"}`)); w.Code != 503 || body != nil {
+		t.Errorf("%d %s", w.Code, body)
+	}
+	if fmt.Sprint(asked) != "[wrong right right right wrong fails]" {
+		t.Errorf("asked %v", asked)
 	}
 }
 

@@ -54,8 +54,8 @@ var errNobody = &dwar.Error{Code: dwar.ErrInvalidAccessToken, Message: "nobody i
 
 // Failures that the person can correct or has to know.
 var passedOn = []dwar.Code{
-	dwar.ErrInvalidPhone, dwar.ErrInvalidOTPCode, dwar.ErrOTPRateLimited, dwar.ErrOTPNotFound, dwar.ErrInvalidOTP,
-	dwar.ErrVerifyRateLimited, dwar.ErrSessionExpired,
+	dwar.ErrInvalidPhone, dwar.ErrInvalidOTPCode, dwar.ErrOTPRateLimited, dwar.ErrProofRequired, dwar.ErrOTPNotFound,
+	dwar.ErrInvalidOTP, dwar.ErrVerifyRateLimited, dwar.ErrSessionExpired,
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {

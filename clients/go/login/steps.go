@@ -3,16 +3,18 @@ package login
 import (
 	"errors"
 	"net/http"
+	"net/netip"
 
 	"github.com/dwar-auth/dwar-go"
 )
 
 func (h *Handler) send(c *call) error {
-	giveBack, err := h.count(c.r)
+	address := h.options.ClientAddress(c.r)
+	giveBack, err := h.count(c.r, address)
 	if err != nil {
 		return err
 	}
-	sent, err := h.admitted(c)
+	sent, err := h.admitted(c, address)
 	if err != nil {
 		giveBack()
 		return err
@@ -22,18 +24,35 @@ func (h *Handler) send(c *call) error {
 	return nil
 }
 
-func (h *Handler) admitted(c *call) (*dwar.SentCode, error) {
+func (h *Handler) admitted(c *call, address netip.Addr) (*dwar.SentCode, error) {
 	if h.options.Admit != nil {
 		if err := h.options.Admit(c.r); err != nil {
 			return nil, err
 		}
 	}
-	return h.client.Send(c.context(), c.text("phone"), dwar.WithLastLine(h.options.LastLine))
+	visitor, err := h.visitor(c, address)
+	if err != nil {
+		return nil, err
+	}
+	line, who, device := dwar.WithLastLine(h.options.LastLine), dwar.WithVisitor(visitor), dwar.WithDevice(c.device())
+	return h.client.Send(c.context(), c.text("phone"), line, who, device)
+}
+
+// visitor is what the service is told about the person. Only the application says that a proof is good: whatever a page
+// or an app sends under these names is ignored.
+func (h *Handler) visitor(c *call, address netip.Addr) (visitor dwar.Visitor, err error) {
+	if address.IsValid() {
+		visitor.Address = network(address).String()
+	}
+	if proof := c.text("proof"); proof != "" && h.options.Prove != nil {
+		visitor.Trusted, err = h.options.Prove(c.r, proof)
+	}
+	return visitor, err
 }
 
 // count counts a send for the address that asks, if it is known.
-func (h *Handler) count(r *http.Request) (giveBack func(), err error) {
-	if address := h.options.ClientAddress(r); address.IsValid() {
+func (h *Handler) count(r *http.Request, address netip.Addr) (giveBack func(), err error) {
+	if address.IsValid() {
 		return h.sends.take(address)
 	}
 	h.tellOfAddress.Do(func() {
@@ -51,12 +70,16 @@ func (h *Handler) verify(c *call) error {
 	if otpID == "" {
 		return errOTPNotFound
 	}
-	tokens, err := h.client.Verify(c.context(), c.text("phone"), c.text("code"), otpID)
+	tokens, err := h.client.Verify(c.context(), c.text("phone"), c.text("code"), otpID, dwar.WithDevice(c.device()))
 	if err != nil {
 		return err
 	}
 	if !c.tokensInBody {
 		c.keep(otpCookie, "", 0)
+		// It stays after the logout: the next login is that of a known device.
+		if device := tokens.Device.Reveal(); isDevice(device) {
+			c.keep(deviceCookie, device, deviceSeconds)
+		}
 	}
 	return c.give(tokens)
 }
@@ -101,6 +124,9 @@ func (c *call) give(tokens *dwar.Tokens) error {
 	if c.tokensInBody {
 		answer["access_token"], answer["refresh_token"] = tokens.AccessToken.Reveal(), tokens.RefreshToken.Reveal()
 		answer["refresh_expires_in"] = tokens.RefreshExpiresIn
+		if device := tokens.Device.Reveal(); isDevice(device) {
+			answer["device"] = device
+		}
 	} else {
 		c.keepTokens(tokens)
 	}

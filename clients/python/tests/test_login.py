@@ -72,7 +72,42 @@ def test_each_send_names_the_last_line_of_the_login(named: dict[str, str]) -> No
         return httpx.Response(200, json=SENT)
 
     outcome(login(service, **named).answer(request(phone="9876543210", last_line="evil.example")))
-    assert asked == [{"phone": "9876543210", **named}]
+    assert asked == [{"phone": "9876543210", "visitor": {"address": "203.0.113.1"}, **named}]
+
+
+def test_a_visitor_is_trusted_only_if_the_application_says_that_the_proof_is_good() -> None:
+    visitors: list[Any] = []
+    asked: list[tuple[str, str]] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        visitors.append(json.loads(request.content).get("visitor"))
+        return httpx.Response(200, json=SENT)
+
+    def prove(request: LoginRequest, proof: str) -> Any:
+        asked.append((request.path, proof))
+        return {"right": True, "wrong": False}.get(proof, "yes")
+
+    careful = login(service, prove=prove)
+    for proof in ("", "wrong", "odd", "right"):
+        claimed = {"trusted": "true", "visitor": "trusted"}
+        assert careful.answer(request(phone="9876543210", proof=proof, **claimed)).status == 200
+    unproven = {"address": "203.0.113.1"}
+    assert visitors == [unproven, unproven, unproven, {**unproven, "trusted": True}]
+    assert asked == [("/send", "wrong"), ("/send", "odd"), ("/send", "right")]
+    for fields in ({"proof": "right"}, {}):
+        careful.answer(request(phone="9876543210", address="", **fields))
+    assert visitors[4:] == [{"trusted": True}, None]
+    login(service).answer(request(phone="9876543210", proof="right"))
+    assert visitors[6:] == [unproven]
+
+
+@pytest.mark.parametrize("network", [case["network"] for case in ADDRESSES if case["network"]])
+def test_the_service_is_told_the_network(network: str) -> None:
+    def service(asked: httpx.Request) -> httpx.Response:
+        assert network_of(json.loads(asked.content)["visitor"]["address"]) == network_of(network)
+        return httpx.Response(200, json=SENT)
+
+    assert login(service).answer(request(phone="9876543210", address=network)).status == 200
 
 
 def test_a_fault_is_told_to_the_application_and_not_to_the_person() -> None:

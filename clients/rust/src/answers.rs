@@ -87,6 +87,8 @@ pub struct Tokens {
     pub session_id: String,
     /// The person: the same for every login with this phone in this project and mode.
     pub identity_id: String,
+    /// Of a verify, if the guard of the project is on: keep it where this browser or app logged in, for its next send.
+    pub device: Option<Secret>,
 }
 
 /// The session of an access token that is valid now.

@@ -8,6 +8,7 @@ use crate::answers::{
     Answer, CheckedCode, CodeStatus, DeletedIdentity, EndedSession, Identity, LiveSession,
     PublicKeys, SandboxMessages, SentCode, Tokens,
 };
+use crate::send_options::{SendBody, SendOptions};
 use crate::transport::{Operation, Transport, random_uuid};
 use crate::{Code, Error, Result};
 
@@ -56,10 +57,9 @@ impl Client {
         Ok(Self { transport: self.transport.with_http(builder)?, ..self })
     }
 
-    /// Sends a fresh code, which replaces the current one of the phone. The last line is that of an SMS, a domain or an
-    /// app hash that the project allows; without one, the project's own line is used.
-    pub async fn send(&self, phone: &str, last_line: Option<&str>) -> Result<SentCode> {
-        self.send_with_key(phone, last_line, &new_key()).await
+    /// Sends a fresh code, which replaces the current one of the phone.
+    pub async fn send(&self, phone: &str, options: Option<SendOptions<'_>>) -> Result<SentCode> {
+        self.send_with_key(phone, options, &new_key()).await
     }
 
     /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition: 1 to
@@ -67,14 +67,11 @@ impl Client {
     pub async fn send_with_key(
         &self,
         phone: &str,
-        last_line: Option<&str>,
+        options: Option<SendOptions<'_>>,
         idempotency_key: &str,
     ) -> Result<SentCode> {
-        let mut body = json!({ "phone": checked(phone)? });
-        if let Some(last_line) = last_line {
-            body["last_line"] = last_line.into();
-        }
-        self.write("/v1/otp/send", body, idempotency_key).await
+        let body = SendBody { phone: checked(phone)?, options: options.unwrap_or_default() };
+        self.write("/v1/otp/send", json!(body), idempotency_key).await
     }
 
     /// Sends a code that you make and verify yourself: 4 to 10 digits, valid for 60 to 3600
@@ -105,7 +102,18 @@ impl Client {
     /// session. With the `otp_id` of [`send`](Self::send), only the code of that request is
     /// accepted; without one, the current code of the phone.
     pub async fn verify(&self, phone: &str, code: &str, otp_id: Option<&str>) -> Result<Tokens> {
-        self.call(Operation::post("/v1/otp/verify", guess(phone, code, otp_id)?)).await
+        self.verify_with_device(phone, code, otp_id, None).await
+    }
+
+    /// [`verify`](Self::verify) with the device of an earlier answer to the same browser or app.
+    pub async fn verify_with_device(
+        &self,
+        phone: &str,
+        code: &str,
+        otp_id: Option<&str>,
+        device: Option<&str>,
+    ) -> Result<Tokens> {
+        self.call(Operation::post("/v1/otp/verify", guess(phone, code, otp_id, device)?)).await
     }
 
     /// [`verify`](Self::verify) without a session. The right code is accepted once.
@@ -115,7 +123,18 @@ impl Client {
         code: &str,
         otp_id: Option<&str>,
     ) -> Result<CheckedCode> {
-        self.call(Operation::post("/v1/otp/check", guess(phone, code, otp_id)?)).await
+        self.check_with_device(phone, code, otp_id, None).await
+    }
+
+    /// [`check`](Self::check) with the device of an earlier verify of the same browser or app.
+    pub async fn check_with_device(
+        &self,
+        phone: &str,
+        code: &str,
+        otp_id: Option<&str>,
+        device: Option<&str>,
+    ) -> Result<CheckedCode> {
+        self.call(Operation::post("/v1/otp/check", guess(phone, code, otp_id, device)?)).await
     }
 
     /// Asks the service whether an access token is valid now, and fails unless it is.
@@ -193,10 +212,12 @@ pub(crate) async fn public_keys(transport: &Transport) -> Result<PublicKeys> {
     transport.send(&Operation::get("/.well-known/jwks.json")).await
 }
 
-fn guess(phone: &str, code: &str, otp_id: Option<&str>) -> Result<Value> {
+fn guess(phone: &str, code: &str, otp_id: Option<&str>, device: Option<&str>) -> Result<Value> {
     let mut body = json!({ "phone": checked(phone)?, "code": code });
-    if let Some(otp_id) = otp_id {
-        body["otp_id"] = otp_id.into();
+    for (name, value) in [("otp_id", otp_id), ("device", device)] {
+        if let Some(value) = value {
+            body[name] = value.into();
+        }
     }
     Ok(body)
 }

@@ -31,6 +31,7 @@ pub enum Code {
     OtpRateLimited,
     InsufficientBalance,
     SpendLimitReached,
+    ProofRequired,
     SmsFailed,
     OtpRequestNotFound,
     OtpNotFound,

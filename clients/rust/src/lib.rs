@@ -13,6 +13,7 @@ mod keys;
 #[cfg(feature = "axum")]
 pub mod login;
 mod secret;
+mod send_options;
 mod session;
 mod transport;
 mod verifier;
@@ -29,5 +30,6 @@ pub use keys::Algorithm;
 /// The crate whose builder [`Client::with_http`] takes.
 pub use reqwest;
 pub use secret::Secret;
+pub use send_options::{SendOptions, Visitor};
 pub use session::{Session, Store};
 pub use verifier::{Claims, Mode, TokenType, Verifier};

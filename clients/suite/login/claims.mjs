@@ -7,6 +7,7 @@ const DOCUMENT = JSON.parse(readFileSync(new URL("../../login/openapi.json", imp
 export const OTP = "__Host-dwar_otp";
 export const ACCESS = "__Host-dwar_access";
 export const REFRESH = "__Host-dwar_refresh";
+export const DEVICE = "__Host-dwar_device";
 
 /** Holds for every answer of the contract; 404 and 405 may be the framework's own. */
 export function everyAnswer({ is, status, headers, text, json, cookies }) {
@@ -21,12 +22,12 @@ export function everyAnswer({ is, status, headers, text, json, cookies }) {
 /** Holds for every cookie, also of an answer that renews. */
 export function everyCookie(cookies) {
   for (const { name, value, attributes } of cookies) {
-    assert.ok([OTP, ACCESS, REFRESH].includes(name), `another cookie: ${name}`);
+    assert.ok([OTP, ACCESS, REFRESH, DEVICE].includes(name), `another cookie: ${name}`);
     assert.equal(attributes.httponly, true, `${name}: HttpOnly`);
     assert.equal(attributes.secure, true, `${name}: Secure`);
     assert.equal(attributes.path, "/", `${name}: Path`);
     assert.equal(attributes.domain, undefined, `${name}: Domain`);
-    assert.equal(attributes.samesite?.toLowerCase(), name === OTP ? "strict" : "lax", `${name}: SameSite`);
+    assert.equal(attributes.samesite?.toLowerCase(), [OTP, DEVICE].includes(name) ? "strict" : "lax", `${name}: SameSite`);
     assert.match(attributes["max-age"] ?? "", /^[0-9]+$/, `${name}: Max-Age`);
     assert.ok(value !== "" || attributes["max-age"] === "0", `${name}: no value`);
   }

@@ -39,6 +39,11 @@ export interface ExpressLoginOptions<Request> extends EndpointsOptions {
   clientAddress?: (request: Request) => Address | Promise<Address>;
   /** May refuse a send, for example because `body` has no captcha. */
   admit?: (request: Request, body: Body) => Admission | Promise<Admission>;
+  /**
+   * Whether the proof that a page or an app sent with a send is good, such as the answer to a captcha: ask its vendor.
+   * Only `true` makes the visitor trusted.
+   */
+  prove?: (request: Request, proof: string) => boolean | Promise<boolean>;
 }
 
 export interface ExpressLogin {
@@ -58,12 +63,16 @@ export interface ExpressLogin {
 export function createLogin<Request extends ExpressRequest = ExpressRequest>(
   options: ExpressLoginOptions<Request>,
 ): ExpressLogin {
-  const { clientAddress = ({ socket }) => socket.remoteAddress, admit } = options;
+  const { clientAddress = ({ socket }) => socket.remoteAddress, admit, prove } = options;
   const endpoints = new Endpoints(options);
   const answer = (request: Request) =>
     endpoints.handle(
       { ...head(request), path: request.url.split("?", 1)[0]!, body: unread(request) },
-      { clientAddress: () => clientAddress(request), admit: (body) => admit?.(request, body) },
+      {
+        clientAddress: () => clientAddress(request),
+        admit: (body) => admit?.(request, body),
+        prove: (proof) => prove?.(request, proof),
+      },
     );
   return {
     router: (request, response, next) =>

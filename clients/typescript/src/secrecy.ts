@@ -1,4 +1,4 @@
-const SECRETS = ["accessToken", "refreshToken", "code", "text"];
+const SECRETS = ["accessToken", "refreshToken", "code", "text", "device"];
 
 /**
  * Leaves secrets out when `console.log` of Node or Bun prints the answer. Reading, comparing and `JSON.stringify` work

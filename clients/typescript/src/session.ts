@@ -7,7 +7,7 @@ import { withoutSecrets } from "./secrecy.js";
 import { within, type CallOptions } from "./transport.js";
 import type { Tokens } from "./types.js";
 
-interface StoredTokens extends Tokens {
+interface StoredTokens extends Omit<Tokens, "device"> {
   /** When the access token expires, in seconds since 1970 by the clock of your backend. */
   expiresAt: number;
 }
@@ -120,7 +120,8 @@ export class Session {
     return withoutSecrets(pairOf(pair));
   }
 
-  async #keep(tokens: Tokens): Promise<StoredTokens> {
+  /** The device of a login belongs to its browser or app, not to the session. */
+  async #keep({ device: _, ...tokens }: Tokens): Promise<StoredTokens> {
     const stored = withoutSecrets({ ...tokens, expiresAt: this.#seconds() + tokens.expiresIn });
     await this.#save(JSON.stringify(stored, snakeCased));
     return stored;

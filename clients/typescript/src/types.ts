@@ -12,6 +12,20 @@ export interface SendBody {
   phone: string;
   /** The last line of an SMS, a domain or an app hash that the project allows; by default the project's own. */
   lastLine?: string | null;
+  visitor?: Visitor | null;
+  /** From an earlier answer of `verify` to the same browser or app. */
+  device?: string | null;
+}
+
+/** The person in front of the page or the app, as your backend sees them. */
+export interface Visitor {
+  /** IP address, without a port. */
+  address?: string | null;
+  /**
+   * Whether your backend has a proof that this is a person, such as a captcha that it checked itself. Never take this from
+   * what the visitor sends.
+   */
+  trusted?: boolean | null;
 }
 
 export interface VerifyBody {
@@ -20,6 +34,8 @@ export interface VerifyBody {
   code: string;
   /** From the answer of `send`: only the code of that request is accepted. */
   otpId?: string | null;
+  /** From an earlier answer to the same browser or app. */
+  device?: string | null;
 }
 
 export interface AccessBody {
@@ -86,6 +102,8 @@ export interface Tokens {
   refreshExpiresIn: number;
   sessionId: string;
   identityId: string;
+  /** Of `verify`, if the guard of the project is on: keep it where this browser or app logged in, for its next `send`. */
+  device?: string;
 }
 
 export interface LiveSession {

@@ -128,6 +128,51 @@ test("admit may refuse a send, which then is none", async () => {
   assert.equal((await login.handle(right, "context")).status, 200);
 });
 
+test("a visitor is trusted only if the application says that the proof is good", async () => {
+  const visitors = [];
+  const service = async (_, { body }) => {
+    visitors.push(JSON.parse(body).visitor);
+    return Response.json(sent);
+  };
+  const asked = [];
+  const prove = async (request, proof, context) => {
+    asked.push([request.method, proof, context]);
+    return { right: true, wrong: false }[proof] ?? "yes";
+  };
+  const login = createLogin(options(service, { prove }));
+  const proofs = [undefined, "", 5, "wrong", "odd", "right"];
+  for (const proof of proofs) {
+    const body = { phone: "9876543210", proof, trusted: true, visitor: { trusted: true } };
+    assert.equal((await login.handle(sending(body), "context")).status, 200);
+  }
+  const [address, unproven] = ["192.0.2.1", { address: "192.0.2.1" }];
+  assert.deepEqual(visitors, [...Array(5).fill(unproven), { address, trusted: true }]);
+  assert.deepEqual(asked, ["wrong", "odd", "right"].map((proof) => ["POST", proof, "context"]));
+
+  const nowhere = createLogin(options(service, { prove, clientAddress: () => undefined }));
+  await nowhere.handle(sending({ phone: "9876543210", proof: "right" }));
+  await nowhere.handle(sending({ phone: "9876543210" }));
+  assert.deepEqual(visitors.slice(proofs.length), [{ trusted: true }, undefined]);
+});
+
+test("a prove that throws lets nothing through, and the send does not count", async () => {
+  const prove = () => Promise.reject(new Error("the captcha's service is out of reach"));
+  const login = createLogin(options(undefined, { prove, sendsPerAddress: 1 }));
+  const body = { phone: "9876543210", proof: "x" };
+  for (let tries = 0; tries < 2; tries++) await assert.rejects(login.handle(sending(body)), /out of reach/);
+  assert.equal((await login.handle(sending())).status, 200);
+});
+
+for (const { network } of ADDRESSES.filter(({ network }) => network !== null))
+  test(`the service is told ${network}`, async () => {
+    const service = async (_, { body }) => {
+      assert.equal(networkOf(JSON.parse(body).visitor.address), networkOf(network));
+      return Response.json(sent);
+    };
+    const clientAddress = () => network;
+    assert.equal((await createLogin(options(service, { clientAddress })).handle(sending())).status, 200);
+  });
+
 test("admit is not asked for an address without sends left", async () => {
   let asked = 0;
   const login = createLogin(options(undefined, { sendsPerAddress: 5, admit: async () => void asked++ }));
@@ -152,7 +197,8 @@ test("each send names the last line of the options, or none", async () => {
   await createLogin(options(answer)).handle(sending());
   const body = { phone: "9876543210", last_line: "evil.example" };
   await createLogin(options(answer, { lastLine: "FA+9qCX9VSu" })).handle(sending(body));
-  assert.deepEqual(asked, [{ phone: "9876543210" }, { phone: "9876543210", last_line: "FA+9qCX9VSu" }]);
+  const usual = { phone: "9876543210", visitor: { address: "192.0.2.1" } };
+  assert.deepEqual(asked, [usual, { ...usual, last_line: "FA+9qCX9VSu" }]);
 });
 
 test("onError is told of faults, and of nothing that the person can mend", async () => {

@@ -45,6 +45,8 @@ type settings struct {
 type arguments struct {
 	Phone          string            `json:"phone"`
 	LastLine       string            `json:"last_line"`
+	Visitor        dwar.Visitor      `json:"visitor"`
+	Device         string            `json:"device"`
 	Code           string            `json:"code"`
 	OTPID          string            `json:"otp_id"`
 	ExpiresIn      int64             `json:"expires_in"`
@@ -169,17 +171,19 @@ func onClient(ctx context.Context, client *dwar.Client, call string, args argume
 	if args.IdempotencyKey != nil {
 		options = append(options, dwar.WithIdempotencyKey(*args.IdempotencyKey))
 	}
+	device := dwar.WithDevice(args.Device)
 	switch call {
 	case "sendOtp":
-		return client.Send(ctx, args.Phone, append(options, dwar.WithLastLine(args.LastLine))...)
+		options = append(options, dwar.WithLastLine(args.LastLine), dwar.WithVisitor(args.Visitor), device)
+		return client.Send(ctx, args.Phone, options...)
 	case "relayOtp":
 		return client.Relay(ctx, args.Phone, args.Code, time.Duration(args.ExpiresIn)*time.Second, options...)
 	case "getOtpStatus":
 		return client.Status(ctx, args.OTPID)
 	case "verifyOtp":
-		return client.Verify(ctx, args.Phone, args.Code, args.OTPID)
+		return client.Verify(ctx, args.Phone, args.Code, args.OTPID, device)
 	case "checkOtp":
-		return client.Check(ctx, args.Phone, args.Code, args.OTPID)
+		return client.Check(ctx, args.Phone, args.Code, args.OTPID, device)
 	case "validateSession":
 		return client.Validate(ctx, args.AccessToken)
 	case "refreshSession":

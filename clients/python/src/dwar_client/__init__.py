@@ -38,6 +38,7 @@ from ._types import (
     SentCode,
     StoredTokens,
     Tokens,
+    Visitor,
     request_id,
 )
 from ._verifier import AccessClaims, AsyncTokenVerifier, TokenType
@@ -83,6 +84,7 @@ __all__ = [
     "TokenType",
     "TokenVerifier",
     "Tokens",
+    "Visitor",
     "WalletEventData",
     "WebhookTestData",
     "__version__",

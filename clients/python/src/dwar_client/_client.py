@@ -20,6 +20,7 @@ from ._types import (
     SandboxMessages,
     SentCode,
     Tokens,
+    Visitor,
 )
 from ._waiting import AsyncHttp, AsyncWaiting, Waiting
 
@@ -38,14 +39,22 @@ class Calls:
         self._key = {"X-Api-Key": visible_ascii("api_key", api_key)}
         self._transport = Transport(waiting, url, timeout)
 
-    async def send(self, phone: str, *, last_line: str | None = None, idempotency_key: str | None = None) -> SentCode:
+    async def send(
+        self,
+        phone: str,
+        *,
+        last_line: str | None = None,
+        visitor: Visitor | None = None,
+        device: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SentCode:
         """Sends a new code, which replaces the phone's current one.
 
         `last_line` is that of an SMS, a domain or an app hash that the project allows; by default the project's own.
+        `device` is from an earlier answer of `verify` to the same browser or app.
         """
-        body = {"phone": _phone(phone)}
-        if last_line is not None:
-            body["last_line"] = last_line
+        given = {"last_line": last_line, "visitor": visitor, "device": device}
+        body = {"phone": _phone(phone), **{name: value for name, value in given.items() if value is not None}}
         return await self._write(SentCode, "otp_id", "/v1/otp/send", body, idempotency_key)
 
     async def relay(self, phone: str, code: str, expires_in: int, *, idempotency_key: str | None = None) -> SentCode:
@@ -57,16 +66,19 @@ class Calls:
         """The status of a send so far."""
         return await self._call(CodeStatus, "otp_id", "GET", f"/v1/otp/status/{_segment(otp_id)}")
 
-    async def verify(self, phone: str, code: str, *, otp_id: str | None = None) -> Tokens:
+    async def verify(self, phone: str, code: str, *, otp_id: str | None = None, device: str | None = None) -> Tokens:
         """Verifies the code that the person entered. The right code is accepted once and starts a session.
 
-        `otp_id` is that of the answer of `send`, and only the code of that request is accepted.
+        `otp_id` is that of the answer of `send`, and only the code of that request is accepted. `device` is from an
+        earlier answer to the same browser or app.
         """
-        return await self._call(Tokens, "access_token", "POST", "/v1/otp/verify", _guess(phone, code, otp_id))
+        return await self._call(Tokens, "access_token", "POST", "/v1/otp/verify", _guess(phone, code, otp_id, device))
 
-    async def check(self, phone: str, code: str, *, otp_id: str | None = None) -> CheckedCode:
+    async def check(
+        self, phone: str, code: str, *, otp_id: str | None = None, device: str | None = None
+    ) -> CheckedCode:
         """Verifies the code that the person entered, without starting a session. The right code is accepted once."""
-        return await self._call(CheckedCode, "verified", "POST", "/v1/otp/check", _guess(phone, code, otp_id))
+        return await self._call(CheckedCode, "verified", "POST", "/v1/otp/check", _guess(phone, code, otp_id, device))
 
     async def validate(self, access_token: str) -> LiveSession:
         """Asks the service whether an access token is valid now. Raises if it is not."""
@@ -166,9 +178,10 @@ class AsyncDwar(Calls, AsyncClosing):
         super().__init__(self._waiting, url, api_key, timeout)
 
 
-def _guess(phone: str, code: str, otp_id: str | None) -> dict[str, str]:
+def _guess(phone: str, code: str, otp_id: str | None, device: str | None) -> dict[str, str]:
     body = {"phone": _phone(phone), "code": code}
-    return body if otp_id is None else {**body, "otp_id": otp_id}
+    given = {"otp_id": otp_id, "device": device}
+    return {**body, **{name: value for name, value in given.items() if value is not None}}
 
 
 def _segment(id: str) -> str:

@@ -11,6 +11,7 @@ ServiceCode: TypeAlias = Literal[
     "OTP_RATE_LIMITED",
     "INSUFFICIENT_BALANCE",
     "SPEND_LIMIT_REACHED",
+    "PROOF_REQUIRED",
     "SMS_FAILED",
     "OTP_REQUEST_NOT_FOUND",
     "OTP_NOT_FOUND",

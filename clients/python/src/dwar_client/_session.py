@@ -110,6 +110,7 @@ class AsyncSession:
     async def _keep(self, tokens: Tokens) -> StoredTokens:
         expires_at = int(self._now()) + tokens["expires_in"]
         stored = cast(StoredTokens, Answer({**tokens, "expires_at": expires_at}))
+        cast(Answer, stored).pop("device", None)  # It belongs to the browser or app of the login.
         await self._save(stored)
         return stored
 

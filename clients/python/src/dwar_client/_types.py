@@ -56,7 +56,17 @@ class CheckedCode(TypedDict):
     verified: Literal[True]
 
 
-class Tokens(TypedDict):
+class Visitor(TypedDict, total=False):
+    """The person in front of the page or the app, as your backend sees them."""
+
+    address: str | None
+    """IP address, without a port."""
+    trusted: bool | None
+    """Whether your backend has a proof that this is a person, such as a captcha that it checked itself. Never take this
+    from what the visitor sends."""
+
+
+class _TokenPair(TypedDict):
     access_token: str
     refresh_token: str
     token_type: Literal["Bearer"]
@@ -66,7 +76,13 @@ class Tokens(TypedDict):
     identity_id: str
 
 
-class StoredTokens(Tokens):
+class Tokens(_TokenPair, total=False):
+    device: str
+    """Of `verify`, if the guard of the project is on: keep it where this browser or app logged in, for its next
+    `send`."""
+
+
+class StoredTokens(_TokenPair):
     """A token pair as your store keeps it. `json.dumps` writes all of it, so encrypt it if others can read the
     store."""
 
@@ -134,7 +150,7 @@ class PublicKeys(TypedDict):
     keys: list[PublicKey]
 
 
-_SECRETS = ("access_token", "refresh_token", "code", "text")
+_SECRETS = ("access_token", "refresh_token", "code", "text", "device")
 
 
 class Answer(dict[str, Any]):

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use dwar_client::{Algorithm, Mode, TokenType, Tokens};
 use reqwest::header::HeaderMap;
@@ -45,9 +46,18 @@ pub struct Settings {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+pub struct Visitor {
+    pub address: Option<IpAddr>,
+    pub trusted: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct Arguments {
     pub phone: String,
     pub last_line: Option<String>,
+    pub visitor: Option<Visitor>,
+    pub device: Option<String>,
     pub code: String,
     pub otp_id: Option<String>,
     pub expires_in: u64,

@@ -77,7 +77,8 @@ plain! {
     DeliveryTry { channel, provider, status, reason, at }
     CheckedCode + request_id { verified }
     Tokens + request_id {
-        access_token, refresh_token, token_type, expires_in, refresh_expires_in, session_id, identity_id
+        access_token, refresh_token, token_type, expires_in, refresh_expires_in, session_id, identity_id,
+        device
     }
     LiveSession + request_id { valid, session_id, identity_id, issued_at, expires_at, expires_in }
     EndedSession + request_id { revoked }

@@ -68,7 +68,7 @@ fn forget(sends: &mut Sends, now: Instant) {
 }
 
 /// An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,

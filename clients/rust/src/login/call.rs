@@ -7,10 +7,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::cookies::{ACCESS, OTP, REFRESH, SetCookie, cookie, token_cookies};
+use super::cookies::{ACCESS, DEVICE, OTP, REFRESH, SetCookie, cookie, is_device, token_cookies};
 use super::origins::is_loopback;
 use super::refusal::Refusal;
-use crate::{Code, Tokens};
+use crate::{Code, Secret, Tokens};
 
 const BODY_BYTES: usize = 16 * 1024;
 
@@ -78,6 +78,11 @@ impl Call {
         self.credential(REFRESH, "refresh_token")
     }
 
+    /// Of an earlier login of this browser or app.
+    pub fn device(&self) -> Option<&str> {
+        self.credential(DEVICE, "device").filter(|device| is_device(device))
+    }
+
     fn credential(&self, cookie_name: &str, field: &str) -> Option<&str> {
         match self.asker {
             Asker::App => Some(self.text(field)).filter(|text| !text.is_empty()),
@@ -92,6 +97,10 @@ impl Call {
             body["access_token"] = tokens.access_token.reveal().into();
             body["refresh_token"] = tokens.refresh_token.reveal().into();
             body["refresh_expires_in"] = (*refresh_expires_in).into();
+            let device = tokens.device.as_ref().map(Secret::reveal);
+            if let Some(device) = device.filter(|device| is_device(device)) {
+                body["device"] = device.into();
+            }
             return Json(body).into_response();
         }
         let mut cookies = token_cookies(tokens);

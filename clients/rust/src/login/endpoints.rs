@@ -1,3 +1,4 @@
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -10,12 +11,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::Login;
+use super::addresses::network;
 use super::call::Call;
-use super::cookies::{code_cookie, no_code_cookie, no_token_cookies};
+use super::cookies::{code_cookie, device_cookie, no_code_cookie, no_token_cookies};
 use super::refusal::Refusal;
 use crate::answers::SentCode;
 use crate::session::refresh as renewed;
-use crate::{Code, Error, Tokens};
+use crate::{Code, Error, SendOptions, Tokens, Visitor};
 
 type Answer = Result<Response, Refusal>;
 
@@ -29,9 +31,12 @@ pub async fn send(State(login): State<Arc<Login>>, request: Request) -> Answer {
 pub async fn verify(State(login): State<Arc<Login>>, request: Request) -> Answer {
     let call = Call::read(request, &login.origins).await?;
     let otp_id = call.otp_id().ok_or_else(Refusal::no_code)?;
-    let guess = login.client.verify(call.text("phone"), call.text("code"), Some(otp_id)).await;
+    let (phone, code) = (call.text("phone"), call.text("code"));
+    let guess = login.client.verify_with_device(phone, code, Some(otp_id), call.device()).await;
     let tokens = guess.map_err(|error| login.refusal(&error))?;
-    Ok(call.logged_in(&tokens, no_code_cookie()))
+    let mut cookies = no_code_cookie();
+    cookies.extend(device_cookie(&tokens));
+    Ok(call.logged_in(&tokens, cookies))
 }
 
 pub async fn refresh(State(login): State<Arc<Login>>, request: Request) -> Answer {
@@ -65,7 +70,8 @@ impl Login {
 
     /// Counts a code that was sent for the client address.
     async fn send(&self, call: &Call) -> Result<SentCode, Refusal> {
-        let taken = match (self.client_address)(&call.parts) {
+        let address = (self.client_address)(&call.parts);
+        let taken = match address {
             Some(address) => Some(
                 self.addresses
                     .take(address, Instant::now())
@@ -76,17 +82,30 @@ impl Login {
                 None
             }
         };
-        let sent = self.admitted(call).await;
+        let sent = self.admitted(call, address).await;
         if let (Err(_), Some(taken)) = (&sent, taken) {
             self.addresses.give_back(taken);
         }
         sent
     }
 
-    async fn admitted(&self, call: &Call) -> Result<SentCode, Refusal> {
+    async fn admitted(&self, call: &Call, address: Option<IpAddr>) -> Result<SentCode, Refusal> {
         (self.admit)(&call.parts, &call.body).await?;
-        let sent = self.client.send(call.text("phone"), self.last_line.as_deref()).await;
+        let options = SendOptions {
+            last_line: self.last_line.as_deref(),
+            visitor: Some(self.visitor(call, address).await).filter(|it| *it != Visitor::default()),
+            device: call.device(),
+        };
+        let sent = self.client.send(call.text("phone"), Some(options)).await;
         sent.map_err(|error| self.refusal(&error))
+    }
+
+    /// What the service is told about the person. Only the application says that a proof is good:
+    /// whatever a page or an app sends under these names is ignored.
+    async fn visitor(&self, call: &Call, address: Option<IpAddr>) -> Visitor {
+        let proof = call.text("proof");
+        let trusted = !proof.is_empty() && (self.prove)(&call.parts, proof).await;
+        Visitor { address: address.map(network), trusted }
     }
 
     fn tell_of_address(&self) {

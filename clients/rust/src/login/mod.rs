@@ -31,6 +31,8 @@ const SENDS_PER_ADDRESS: usize = 30;
 
 type ClientAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
 type Admission = Pin<Box<dyn Future<Output = std::result::Result<(), Refusal>> + Send>>;
+type Proven = Pin<Box<dyn Future<Output = bool> + Send>>;
+type Prove = dyn Fn(&Parts, &str) -> Proven + Send + Sync;
 type Admit = dyn Fn(&Parts, &Map<String, Value>) -> Admission + Send + Sync;
 
 /// The four endpoints that a login form and an app call, and the check whether a request is logged
@@ -46,6 +48,7 @@ pub struct Login {
     told_of_address: Once,
     client_address: Box<ClientAddress>,
     admit: Box<Admit>,
+    prove: Box<Prove>,
     last_line: Option<String>,
     on_error: Box<dyn Fn(&Error) + Send + Sync>,
 }
@@ -73,6 +76,7 @@ impl Login {
             told_of_address: Once::new(),
             client_address: Box::new(peer),
             admit: Box::new(|_, _| Box::pin(async { Ok(()) })),
+            prove: Box::new(|_, _| Box::pin(async { false })),
             last_line: None,
             on_error: Box::new(|_| {}),
         })
@@ -107,7 +111,19 @@ impl Login {
         Self { admit: Box::new(move |parts, body| Box::pin(admit(parts, body))), ..self }
     }
 
-    /// The last line that each send names; see [`Client::send`].
+    /// Says whether the proof that a page or an app sent with a send is good, such as the answer to a
+    /// captcha: ask its vendor. Only then the visitor is trusted. By default no proof is good.
+    pub fn with_prove<Proving>(
+        self,
+        prove: impl Fn(&Parts, &str) -> Proving + Send + Sync + 'static,
+    ) -> Self
+    where
+        Proving: Future<Output = bool> + Send + 'static,
+    {
+        Self { prove: Box::new(move |parts, proof| Box::pin(prove(parts, proof))), ..self }
+    }
+
+    /// The last line that each send names; see [`SendOptions::last_line`](crate::SendOptions).
     pub fn with_last_line(self, line: &str) -> Self {
         Self { last_line: Some(line.into()), ..self }
     }

@@ -58,6 +58,7 @@ impl Refusal {
                 | Code::InvalidOtp
                 | Code::OtpNotFound
                 | Code::OtpRateLimited
+                | Code::ProofRequired
                 | Code::VerifyRateLimited
                 | Code::SessionExpired),
                 Some(status),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use dwar_client::{Client, Code, EventData, Result};
+use dwar_client::{Client, Code, EventData, Result, SendOptions, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::fake::Fake;
@@ -74,11 +74,22 @@ fn fields(result: Result<impl Debug>) -> Result<Names> {
 async fn call(client: &Client, operation: &str) -> Option<Result<Names>> {
     let phone = "9876543210";
     Some(match operation {
-        "sendOtp" => fields(client.send(phone, Some("a.example")).await),
+        "sendOtp" => {
+            let visitor = Visitor { address: Some([203, 0, 113, 9].into()), trusted: true };
+            let (line, device) = (Some("a.example"), Some("dev_1"));
+            let options = SendOptions { last_line: line, visitor: Some(visitor), device };
+            fields(client.send(phone, Some(options)).await)
+        }
         "relayOtp" => fields(client.relay(phone, "2468", Duration::from_secs(60)).await),
         "getOtpStatus" => fields(client.status("ID").await),
-        "verifyOtp" => fields(client.verify(phone, "123456", Some("ID")).await),
-        "checkOtp" => fields(client.check(phone, "123456", Some("ID")).await),
+        "verifyOtp" => {
+            let device = Some("dev_1");
+            fields(client.verify_with_device(phone, "123456", Some("ID"), device).await)
+        }
+        "checkOtp" => {
+            let device = Some("dev_1");
+            fields(client.check_with_device(phone, "123456", Some("ID"), device).await)
+        }
         "validateSession" => fields(client.validate("at_1").await),
         "refreshSession" => fields(client.refresh("svc_rt_1").await),
         "logoutSession" => fields(client.logout("at_1").await),

@@ -133,9 +133,44 @@ async fn each_send_names_the_last_line_of_the_login() {
     send(&Arc::new(plain), body.clone()).await;
     send(&Arc::new(named.with_last_line("FA+9qCX9VSu")), body).await;
     let asked: Vec<_> = service.take_asked().into_iter().map(|request| request.body).collect();
-    let phone = "9876543210";
-    let line = json!({ "phone": phone, "last_line": "FA+9qCX9VSu" });
-    assert_eq!(asked, [json!({ "phone": phone }), line]);
+    let (phone, visitor) = ("9876543210", json!({ "address": "192.0.2.1" }));
+    let line = json!({ "phone": phone, "visitor": visitor, "last_line": "FA+9qCX9VSu" });
+    assert_eq!(asked, [json!({ "phone": phone, "visitor": visitor }), line]);
+}
+
+#[tokio::test]
+async fn a_visitor_is_trusted_only_if_the_application_says_that_the_proof_is_good() {
+    let (service, asked) = (service(), Arc::new(Mutex::new(Vec::new())));
+    let heard = Arc::clone(&asked);
+    let prove = move |_: &_, proof: &str| {
+        heard.lock().unwrap().push(proof.to_owned());
+        let is_right = proof == "right";
+        async move { is_right }
+    };
+    let careful = Arc::new(
+        login(&service)
+            .with_client_address(|_| "2001:db8:0:1::9".parse().ok())
+            .with_prove(prove.clone()),
+    );
+    let nowhere = Arc::new(login(&service).with_prove(prove));
+    let careless = Arc::new(login(&service));
+    let address = "2001:db8:0:1::";
+    for (login, proof, visitor) in [
+        (&careful, json!(""), json!({ "address": address })),
+        (&careful, json!(5), json!({ "address": address })),
+        (&careful, json!("wrong"), json!({ "address": address })),
+        (&careful, json!("right"), json!({ "address": address, "trusted": true })),
+        (&nowhere, json!("wrong"), Value::Null),
+        (&nowhere, json!("right"), json!({ "trusted": true })),
+        (&careless, json!("right"), Value::Null),
+    ] {
+        let claimed = json!({ "trusted": true });
+        let body =
+            json!({ "phone": "9876543210", "proof": proof, "trusted": true, "visitor": claimed });
+        assert_eq!(send(login, body).await.0, StatusCode::OK);
+        assert_eq!(service.take_asked()[0].body["visitor"], visitor, "{proof}");
+    }
+    assert_eq!(*asked.lock().unwrap(), ["wrong", "right", "wrong", "right"]);
 }
 
 #[tokio::test]

@@ -49,6 +49,11 @@ export function networkOf(address: string | null | undefined): string | undefine
   return URL.canParse(url) ? ofIpv6(new URL(url).hostname.slice(1, -1)) : undefined;
 }
 
+/** The network of `networkOf` as an address, as the service takes it. */
+export function addressOf(network: string): string {
+  return network.includes(":") ? `${network}::` : network;
+}
+
 /** `address` is as URLs have it: in groups of four hexadecimal digits, with `::` for the longest run of zeros. */
 function ofIpv6(address: string): string {
   const [before = [], after = []] = address.split("::").map((half) => half.split(":").filter(Boolean));

@@ -2,10 +2,19 @@ import type { Dwar } from "../client.js";
 import { DwarError } from "../error.js";
 import { snakeCased } from "../names.js";
 import { refreshKey } from "../session.js";
-import type { Tokens } from "../types.js";
+import type { Tokens, Visitor } from "../types.js";
 import type { TokenVerifier, AccessClaims } from "../verifier.js";
-import { AddressLimit, networkOf } from "./addresses.js";
-import { codeCookie, fromCookies, noCodeCookie, noTokenCookies, tokenCookies, type Credentials } from "./cookies.js";
+import { addressOf, AddressLimit, networkOf } from "./addresses.js";
+import {
+  codeCookie,
+  deviceCookie,
+  deviceOf,
+  fromCookies,
+  noCodeCookie,
+  noTokenCookies,
+  tokenCookies,
+  type Credentials,
+} from "./cookies.js";
 import { refuseWrongOrigins } from "./origins.js";
 import { Refusal, refusalOf, tooManySends } from "./refusal.js";
 import { Asker, jsonBody, text, type Body, type LoginRequest, type RequestHead } from "./request.js";
@@ -47,6 +56,7 @@ export interface AnswerHeaders {
 export interface Application {
   clientAddress(): Address | Promise<Address>;
   admit(body: Body): Admission | Promise<Admission>;
+  prove(proof: string): boolean | undefined | Promise<boolean | undefined>;
 }
 
 interface Call {
@@ -134,14 +144,20 @@ export class Endpoints {
     return call({ body, tokensInBody, credentials: asker.credentials(request, body), application });
   }
 
-  async #send({ body, application }: Call): Promise<Response> {
-    const uncount = this.#counted(await application.clientAddress());
+  async #send({ body, credentials: { device }, application }: Call): Promise<Response> {
+    const network = networkOf(await application.clientAddress());
+    const uncount = this.#counted(network);
     try {
       const refusal = await application.admit(body);
       if (refusal) throw new Refusal(refusal.status, refusal.code, refusal.message);
       const { dwar, lastLine } = this.#options;
-      const wanted = { phone: text(body, "phone"), ...(lastLine !== undefined && { lastLine }) };
-      const { otpId, expiresIn } = await dwar.send(wanted);
+      const visitor = await visitorOf(network, body, application);
+      const { otpId, expiresIn } = await dwar.send({
+        phone: text(body, "phone"),
+        ...(lastLine !== undefined && { lastLine }),
+        ...(visitor && { visitor }),
+        ...(device !== undefined && { device }),
+      });
       return answer(200, { otpId, expiresIn }, codeCookie(otpId, expiresIn));
     } catch (error) {
       uncount();
@@ -150,8 +166,7 @@ export class Endpoints {
   }
 
   /** Counts a send, and returns a function that takes it back. */
-  #counted(address: Address): () => void {
-    const network = networkOf(address);
+  #counted(network: string | undefined): () => void {
     if (network === undefined) {
       this.#tellOfAddress();
       return () => {};
@@ -168,11 +183,12 @@ export class Endpoints {
     this.#options.onError?.(new DwarError("ARGUMENT", message));
   }
 
-  async #verify({ body, credentials: { otpId }, tokensInBody }: Call): Promise<Response> {
+  async #verify({ body, credentials: { otpId, device }, tokensInBody }: Call): Promise<Response> {
     if (!otpId)
       throw new DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.", { httpStatus: 400 });
-    const guess = { phone: text(body, "phone"), code: text(body, "code"), otpId };
-    return loggedIn(await this.#options.dwar.verify(guess), tokensInBody, noCodeCookie());
+    const guess = { phone: text(body, "phone"), code: text(body, "code"), otpId, ...(device !== undefined && { device }) };
+    const tokens = await this.#options.dwar.verify(guess);
+    return loggedIn(tokens, tokensInBody, [...noCodeCookie(), ...deviceCookie(tokens)]);
   }
 
   async #refresh({ credentials: { refreshToken }, tokensInBody }: Call): Promise<Response> {
@@ -199,6 +215,17 @@ export class Endpoints {
   }
 }
 
+/**
+ * What the service is told about the person. Only the application says that a proof is good: whatever a page or an app
+ * sends under these names is ignored.
+ */
+async function visitorOf(network: string | undefined, body: Body, application: Application): Promise<Visitor | undefined> {
+  const proof = text(body, "proof");
+  const trusted = proof !== "" && (await application.prove(proof)) === true;
+  if (network === undefined && !trusted) return undefined;
+  return { ...(network !== undefined && { address: addressOf(network) }), ...(trusted && { trusted }) };
+}
+
 /** The login state is unknown. Express and others answer with the `status` of an error. */
 function unknown(error: unknown): never {
   throw error instanceof DwarError ? Object.assign(error, { status: 503 }) : error;
@@ -219,7 +246,9 @@ function unless(code: DwarError["code"]): (error: unknown) => undefined {
 
 function loggedIn(tokens: Tokens, inBody: boolean, cookies: string[] = []): Response {
   const { identityId, expiresIn, accessToken, refreshToken, refreshExpiresIn } = tokens;
-  if (inBody) return answer(200, { identityId, expiresIn, accessToken, refreshToken, refreshExpiresIn });
+  const device = deviceOf(tokens.device);
+  if (inBody)
+    return answer(200, { identityId, expiresIn, accessToken, refreshToken, refreshExpiresIn, ...(device && { device }) });
   return answer(200, { identityId, expiresIn }, [...tokenCookies(tokens), ...cookies]);
 }
 

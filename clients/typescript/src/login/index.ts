@@ -15,6 +15,11 @@ export interface LoginOptions<Context> extends EndpointsOptions {
   clientAddress: (request: Request, context: Context) => Address | Promise<Address>;
   /** May refuse a send, for example because `body` has no captcha. */
   admit?: (request: Request, body: Body, context: Context) => Admission | Promise<Admission>;
+  /**
+   * Whether the proof that a page or an app sent with a send is good, such as the answer to a captcha: ask its vendor.
+   * Only `true` makes the visitor trusted.
+   */
+  prove?: (request: Request, proof: string, context: Context) => boolean | Promise<boolean>;
 }
 
 export interface Login<Context = unknown> {
@@ -36,7 +41,7 @@ export interface Login<Context = unknown> {
 
 /** The endpoints that a login form and an app call (clients/login/README.md), for the Fetch API. */
 export function createLogin<Context = unknown>(options: LoginOptions<Context>): Login<Context> {
-  const { prefix = "/login", clientAddress, admit } = options;
+  const { prefix = "/login", clientAddress, admit, prove } = options;
   if (typeof clientAddress !== "function") throw new TypeError("clientAddress must be a function");
   const mounted = `/${prefix}`.replace(/^\/+/, "/").replace(/\/+$/, "");
   const endpoints = new Endpoints(options);
@@ -50,6 +55,7 @@ export function createLogin<Context = unknown>(options: LoginOptions<Context>): 
         {
           clientAddress: () => clientAddress(request, context as Context),
           admit: (fields) => admit?.(request, fields, context as Context),
+          prove: (proof) => prove?.(request, proof, context as Context),
         },
       );
     },

@@ -1,4 +1,4 @@
-import { fromCookies, type Credentials } from "./cookies.js";
+import { deviceOf, fromCookies, type Credentials } from "./cookies.js";
 import { isLoopback } from "./origins.js";
 import { httpsRequired, originRefused, Refusal } from "./refusal.js";
 
@@ -44,6 +44,7 @@ export class Asker {
       otpId: text(body, "otp_id"),
       accessToken: text(body, "access_token"),
       refreshToken: text(body, "refresh_token"),
+      device: deviceOf(text(body, "device")),
     };
   }
 

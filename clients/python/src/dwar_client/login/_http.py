@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -93,10 +94,17 @@ class Cookie:
 
 
 # The token cookies are Lax, so that a person who follows a link into the site is logged in. Only the form needs the
-# cookie of the code.
+# others.
 OTP = Cookie("__Host-dwar_otp", "otp_id", "Strict")
 ACCESS = Cookie("__Host-dwar_access", "access_token", "Lax")
 REFRESH = Cookie("__Host-dwar_refresh", "refresh_token", "Lax")
+DEVICE = Cookie("__Host-dwar_device", "device", "Strict")
+DEVICE_SECONDS = 180 * 86_400
+
+
+def device_or_none(value: object) -> str | None:
+    """A text of bounded size that a cookie holds as it is."""
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9._~+/=-]{1,512}", value) else None
 
 
 def ascii_or_empty(value: object) -> str:

@@ -23,6 +23,7 @@ class Login(Blocking[AsyncLogin]):
         client_address: Callable[[LoginRequest], str | None] | None = None,
         sends_per_address: int = 30,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None] | None = None,
+        prove: Callable[[LoginRequest, str], bool] | None = None,
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
@@ -34,6 +35,7 @@ class Login(Blocking[AsyncLogin]):
             client_address=client_address,
             sends_per_address=sends_per_address,
             admit=awaitable(admit) if admit else None,
+            prove=awaitable(prove) if prove else None,
             last_line=last_line,
             on_error=on_error,
         )

@@ -8,11 +8,13 @@ from .._client import Calls
 from .._error import DwarError
 from .._session import RefreshKey
 from .._text import json_object
-from .._types import SentCode, Tokens
+from .._types import SentCode, Tokens, Visitor
 from .._verifier import AccessClaims, Verification
 from .._waiting import either
 from ._http import (
     ACCESS,
+    DEVICE,
+    DEVICE_SECONDS,
     MAX_BODY,
     NO_STORE,
     OTP,
@@ -23,9 +25,10 @@ from ._http import (
     Refusal,
     answer,
     ascii_or_empty,
+    device_or_none,
 )
 from ._origins import is_loopback, refuse_wrong_origins
-from ._sends import SendLimit, network_of
+from ._sends import SendLimit, address_of, network_of
 
 _MENDABLE = {
     "INVALID_PHONE": 422,
@@ -33,6 +36,7 @@ _MENDABLE = {
     "INVALID_OTP": 400,
     "OTP_NOT_FOUND": 400,
     "OTP_RATE_LIMITED": 429,
+    "PROOF_REQUIRED": 403,
     "VERIFY_RATE_LIMITED": 429,
     "SESSION_EXPIRED": 401,
 }
@@ -55,6 +59,9 @@ class Asked:
         """The cookie of a page, or the field in the body of an app."""
         return cookie.of(self.request) if self.by_page else self.text(cookie.field)
 
+    def device(self) -> str | None:
+        return device_or_none(self.credential(DEVICE))
+
     def wants_tokens(self) -> bool:
         return self.body.get("tokens") == "body"
 
@@ -76,6 +83,7 @@ class AsyncLogin:
         client_address: Callable[[LoginRequest], str | None] | None = None,
         sends_per_address: int = 30,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None | Awaitable[Refusal | None]] | None = None,
+        prove: Callable[[LoginRequest, str], bool | Awaitable[bool]] | None = None,
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
@@ -89,8 +97,10 @@ class AsyncLogin:
         codes in ten minutes; without an address nothing is counted, and `on_error` is told once.
 
         `admit` is asked before a code is sent, with the request and its JSON body, and refuses by returning a
-        `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names `last_line`, if it is given. `on_error` gets
-        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
+        `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. `prove` is asked whether the proof that a page or an app
+        sent with a send is good, such as the answer to a captcha: ask its vendor. Only `True` makes the visitor
+        trusted. Each send names `last_line`, if it is given. `on_error` gets the error behind an answer 503
+        `LOGIN_UNAVAILABLE`."""
         refuse_wrong_origins(origins)
         self._calls = dwar
         self._verifier = verifier
@@ -98,6 +108,7 @@ class AsyncLogin:
         self._origins = frozenset(origins)
         self._client_address = client_address or (lambda request: request.address)
         self._admit = either(admit) if admit else None
+        self._prove = either(prove) if prove else None
         self._last_line = last_line
         self._on_error = on_error
         self._sends = SendLimit(sends_per_address)
@@ -185,11 +196,11 @@ class AsyncLogin:
         network = network_of(self._client_address(asked.request))
         if network is None:
             self._tell_of_address()
-            sent = await self._admitted(asked)
+            sent = await self._admitted(asked, network)
         else:
             taken = self._sends.take(network)
             try:
-                sent = await self._admitted(asked)
+                sent = await self._admitted(asked, network)
             except Exception:  # A caller that hung up counts: its code may have been sent.
                 self._sends.give_back(network, taken)
                 raise
@@ -202,18 +213,35 @@ class AsyncLogin:
             message = "client_address gave no IP address, so sends are not counted by address"
             self._on_error(DwarError("ARGUMENT", message))
 
-    async def _admitted(self, asked: Asked) -> SentCode:
+    async def _admitted(self, asked: Asked, network: bytes | None) -> SentCode:
         refusal = await self._admit(asked.request, asked.body) if self._admit else None
         if refusal:
             raise refusal
-        return await self._calls.send(asked.text("phone"), last_line=self._last_line)
+        return await self._calls.send(
+            asked.text("phone"),
+            last_line=self._last_line,
+            visitor=await self._visitor(asked, network),
+            device=asked.device(),
+        )
+
+    async def _visitor(self, asked: Asked, network: bytes | None) -> Visitor | None:
+        """What the service is told about the person. Only the application says that a proof is good: whatever a page or
+        an app sends under these names is ignored."""
+        visitor: Visitor = {} if network is None else {"address": address_of(network)}
+        proof = asked.text("proof")
+        if proof and self._prove and await self._prove(asked.request, proof) is True:
+            visitor["trusted"] = True
+        return visitor or None
 
     async def _verify(self, asked: Asked) -> LoginAnswer:
         otp_id = asked.credential(OTP)
         if not otp_id:
             raise DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.")
-        tokens = await self._calls.verify(asked.text("phone"), asked.text("code"), otp_id=otp_id)
-        return _logged_in(asked, tokens, OTP.clear())
+        tokens = await self._calls.verify(asked.text("phone"), asked.text("code"), otp_id=otp_id, device=asked.device())
+        # It stays after the logout: the next login is that of a known device.
+        device = device_or_none(tokens.get("device"))
+        kept = [DEVICE.set(device, DEVICE_SECONDS)] if device else []
+        return _logged_in(asked, tokens, OTP.clear(), *kept)
 
     async def _refresh(self, asked: Asked) -> LoginAnswer:
         return _logged_in(asked, await self._renewed(asked.credential(REFRESH)))
@@ -274,6 +302,8 @@ def _logged_in(asked: Asked, tokens: Tokens, *cookies: tuple[str, str]) -> Login
         body["access_token"] = tokens["access_token"]
         body["refresh_token"] = tokens["refresh_token"]
         body["refresh_expires_in"] = tokens["refresh_expires_in"]
+        if device := device_or_none(tokens.get("device")):
+            body["device"] = device
         return answer(200, body)
     return answer(200, body, *_token_cookies(tokens), *cookies)
 

@@ -57,6 +57,11 @@ class SendLimit:
                 sends.remove(taken)
 
 
+def address_of(network: bytes) -> str:
+    """The network of `network_of` as an address, as the service takes it."""
+    return str(ipaddress.ip_address(network if len(network) == 4 else network.ljust(16, b"\0")))
+
+
 def network_of(address: str | None) -> bytes | None:
     """An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left
     out. Nothing if the text is not an address."""

@@ -27,6 +27,9 @@ import org.springframework.web.bind.annotation.RestController;
 final class LoginController {
     private static final int LONGEST_BODY = 16 * 1024;
     private static final Pattern DIGITS = Pattern.compile("\\+?[0-9]+");
+    /** A text of bounded size that a cookie holds as it is. */
+    private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9._~+/=-]{1,512}");
+    private static final int DEVICE_SECONDS = 180 * 86_400;
     private static final ObjectMapper JSON =
             new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
@@ -45,7 +48,10 @@ final class LoginController {
         String phone = phone(body);
         Runnable uncount = sends.count(request.getRemoteAddr());
         try {
-            Map<String, Object> sent = dwar.call("/v1/otp/send", Map.of("phone", phone), "otp_id");
+            Map<String, Object> wanted = new LinkedHashMap<>(Map.of("phone", phone));
+            wanted.putAll(visitor(request, body));
+            wanted.putAll(device(request, body));
+            Map<String, Object> sent = dwar.call("/v1/otp/send", wanted, "otp_id");
             ResponseCookie cookie = LoginCookies.made(LoginCookies.OTP, sent.get("otp_id"), sent.get("expires_in"));
             return answer(200, only(sent, "otp_id", "expires_in"), List.of(cookie));
         } catch (Refused refused) {
@@ -63,9 +69,17 @@ final class LoginController {
         if (otp.isEmpty()) {
             throw new Refused(400, "OTP_NOT_FOUND");
         }
-        Map<String, String> guess = Map.of("phone", phone, "code", text(body, "code"), "otp_id", otp);
-        return loggedIn(dwar.call("/v1/otp/verify", guess, "access_token"), inBody,
-                List.of(LoginCookies.made(LoginCookies.OTP, "", 0)));
+        Map<String, Object> guess = new LinkedHashMap<>(Map.of("phone", phone, "code", text(body, "code"), "otp_id", otp));
+        guess.putAll(device(request, body));
+        Map<String, Object> tokens = dwar.call("/v1/otp/verify", guess, "access_token");
+        List<ResponseCookie> all = new ArrayList<>(List.of(LoginCookies.made(LoginCookies.OTP, "", 0)));
+        if (tokens.get("device") instanceof String device && DEVICE.matcher(device).matches()) {
+            // It stays after the logout: the next login is that of a known device.
+            all.add(LoginCookies.made(LoginCookies.DEVICE, device, DEVICE_SECONDS));
+        } else {
+            tokens.remove("device");
+        }
+        return loggedIn(tokens, inBody, all);
     }
 
     @PostMapping("/refresh")
@@ -123,6 +137,30 @@ final class LoginController {
         }
     }
 
+    /** Ask the vendor of your captcha here whether this answer to it is good. */
+    private boolean proves(HttpServletRequest request, String proof) {
+        return false;
+    }
+
+    /**
+     * What the service is told about the person. Only `proves` says that a proof is good: whatever a page or an app sends
+     * under these names is ignored.
+     */
+    private Map<String, Object> visitor(HttpServletRequest request, Map<String, Object> body) {
+        Map<String, Object> visitor = new LinkedHashMap<>(Map.of("address", request.getRemoteAddr()));
+        String proof = text(body, "proof");
+        if (!proof.isEmpty() && proves(request, proof)) {
+            visitor.put("trusted", true);
+        }
+        return Map.of("visitor", visitor);
+    }
+
+    /** The device of an earlier login of this browser or app. */
+    private Map<String, Object> device(HttpServletRequest request, Map<String, Object> body) {
+        String device = credential(request, body, "device", LoginCookies.DEVICE);
+        return DEVICE.matcher(device).matches() ? Map.of("device", device) : Map.of();
+    }
+
     /** The body, after checks of origin, type, size and format, in this order. */
     private Map<String, Object> body(HttpServletRequest request) throws IOException {
         if (cookies.isForeign(request)) {
@@ -177,7 +215,7 @@ final class LoginController {
     private static ResponseEntity<Object> loggedIn(Map<String, Object> tokens, boolean inBody, List<ResponseCookie> more) {
         if (inBody) {
             return answer(200, only(tokens, "identity_id", "expires_in", "access_token", "refresh_token",
-                    "refresh_expires_in"), List.of());
+                    "refresh_expires_in", "device"), List.of());
         }
         List<ResponseCookie> all = new ArrayList<>(LoginCookies.ofTokens(tokens));
         all.addAll(more);
@@ -187,7 +225,9 @@ final class LoginController {
     private static Map<String, Object> only(Map<String, Object> of, String... fields) {
         Map<String, Object> some = new LinkedHashMap<>();
         for (String field : fields) {
-            some.put(field, of.get(field));
+            if (of.get(field) != null) {
+                some.put(field, of.get(field));
+            }
         }
         return some;
     }

@@ -15,6 +15,7 @@ final class LoginCookies {
     static final String OTP = "__Host-dwar_otp";
     static final String ACCESS = "__Host-dwar_access";
     static final String REFRESH = "__Host-dwar_refresh";
+    static final String DEVICE = "__Host-dwar_device";
 
     private static final String HOST = "[a-z0-9-]+(\\.[a-z0-9-]+)*(:\\d+)?";
     private static final String LOOPBACK = "(localhost|127(\\.\\d+){3}|\\[::1\\])(:\\d+)?";
@@ -90,7 +91,8 @@ final class LoginCookies {
     }
 
     static ResponseCookie made(String name, Object value, Object seconds) {
+        String sameSite = Set.of(OTP, DEVICE).contains(name) ? "Strict" : "Lax";
         return ResponseCookie.from(name, value.toString()).maxAge(((Number) seconds).longValue()).path("/")
-                .secure(true).httpOnly(true).sameSite(name.equals(OTP) ? "Strict" : "Lax").build();
+                .secure(true).httpOnly(true).sameSite(sameSite).build();
     }
 }

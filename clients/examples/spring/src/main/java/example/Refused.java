@@ -8,7 +8,7 @@ import java.util.Set;
 final class Refused extends RuntimeException {
     /** Refusals that the person can correct. Every other refusal of the service is shown as `LOGIN_UNAVAILABLE`. */
     private static final Set<String> FOR_PEOPLE = Set.of("INVALID_PHONE", "INVALID_OTP_CODE", "INVALID_OTP",
-            "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED");
+            "OTP_NOT_FOUND", "OTP_RATE_LIMITED", "PROOF_REQUIRED", "VERIFY_RATE_LIMITED", "SESSION_EXPIRED");
 
     private static final Map<String, String> SENTENCES = Map.ofEntries(
             Map.entry("NOT_FOUND", "There is no such resource."),
