@@ -15,14 +15,20 @@ class LoginApi(private val base: String) {
     /** A refusal that the person can be told: [code] is of the contract, [retryAfter] in seconds. */
     class Refused(val code: String, message: String, val retryAfter: Int?) : IOException(message)
 
-    /** Keep both where other apps cannot read them, such as in a file that a key of the Android Keystore encrypts. */
-    class Tokens(val access: String, val refresh: String)
+    /**
+     * Keep them where other apps cannot read them, such as in a file that a key of the Android Keystore encrypts. The
+     * device, if verify gives one, also after a logout: the next login gives it to send and verify.
+     */
+    class Tokens(val access: String, val refresh: String, val device: String?)
 
-    /** Sends a code, and returns the `otp_id` for verify. */
-    fun send(phone: String): String = call("send", "phone" to phone).getString("otp_id")
+    /** Sends a code, and returns the `otp_id` for verify. After the refusal `PROOF_REQUIRED` it needs a proof. */
+    fun send(phone: String, device: String? = null, proof: String? = null): String =
+        call("send", "phone" to phone, "device" to device, "proof" to proof).getString("otp_id")
 
-    fun verify(phone: String, code: String, otpId: String): Tokens =
-        tokens(call("verify", "phone" to phone, "code" to code, "otp_id" to otpId, "tokens" to "body"))
+    fun verify(phone: String, code: String, otpId: String, device: String? = null): Tokens =
+        tokens(
+            call("verify", "phone" to phone, "code" to code, "otp_id" to otpId, "device" to device, "tokens" to "body"),
+        )
 
     fun refresh(refreshToken: String): Tokens =
         tokens(call("refresh", "refresh_token" to refreshToken, "tokens" to "body"))
@@ -32,9 +38,13 @@ class LoginApi(private val base: String) {
     }
 
     private fun tokens(answer: JSONObject) =
-        Tokens(answer.getString("access_token"), answer.getString("refresh_token"))
+        Tokens(
+            answer.getString("access_token"),
+            answer.getString("refresh_token"),
+            answer.optString("device").ifEmpty { null },
+        )
 
-    private fun call(path: String, vararg fields: Pair<String, String>): JSONObject {
+    private fun call(path: String, vararg fields: Pair<String, String?>): JSONObject {
         val connection = URL("$base/$path").openConnection() as HttpURLConnection
         try {
             connection.requestMethod = "POST"
@@ -43,7 +53,7 @@ class LoginApi(private val base: String) {
             connection.readTimeout = 40_000
             connection.setRequestProperty("Content-Type", "application/json")
             connection.doOutput = true
-            connection.outputStream.use { it.write(JSONObject(mapOf(*fields)).toString().toByteArray()) }
+            connection.outputStream.use { it.write(JSONObject(mapOf(*fields).filterValues { value -> value != null }).toString().toByteArray()) }
             val ok = connection.responseCode in 200..299
             val stream = if (ok) connection.inputStream else connection.errorStream
             val text = stream?.use { it.readBytes().decodeToString() }.orEmpty()

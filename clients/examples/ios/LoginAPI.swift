@@ -15,10 +15,12 @@ struct LoginAPI {
         let retryAfter: Int?
     }
 
-    /// Keep both in the keychain.
+    /// Keep them in the keychain. The device, if verify gives one, also after a logout: the next login gives it to send
+    /// and verify.
     struct Tokens: Decodable {
         let access_token: String
         let refresh_token: String
+        let device: String?
     }
 
     private struct Sent: Decodable { let otp_id: String }
@@ -37,14 +39,15 @@ struct LoginAPI {
 
     init(base: URL) { self.base = base }
 
-    /// Sends a code, and returns the `otp_id` for verify.
-    func send(phone: String) async throws -> String {
-        let sent: Sent = try decoded(await call("send", ["phone": phone]))
+    /// Sends a code, and returns the `otp_id` for verify. After the refusal `PROOF_REQUIRED` it needs a proof.
+    func send(phone: String, device: String? = nil, proof: String? = nil) async throws -> String {
+        let sent: Sent = try decoded(await call("send", ["phone": phone, "device": device, "proof": proof]))
         return sent.otp_id
     }
 
-    func verify(phone: String, code: String, otpID: String) async throws -> Tokens {
-        try decoded(await call("verify", ["phone": phone, "code": code, "otp_id": otpID, "tokens": "body"]))
+    func verify(phone: String, code: String, otpID: String, device: String? = nil) async throws -> Tokens {
+        let fields = ["phone": phone, "code": code, "otp_id": otpID, "device": device, "tokens": "body"]
+        return try decoded(await call("verify", fields))
     }
 
     func refresh(_ refreshToken: String) async throws -> Tokens {
@@ -59,11 +62,11 @@ struct LoginAPI {
         try JSONDecoder().decode(Answer.self, from: data)
     }
 
-    private func call(_ path: String, _ fields: [String: String]) async throws -> Data {
+    private func call(_ path: String, _ fields: [String: String?]) async throws -> Data {
         var request = URLRequest(url: base.appendingPathComponent(path))
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = try JSONEncoder().encode(fields)
+        request.httpBody = try JSONEncoder().encode(fields.compactMapValues { $0 })
         let (data, response) = try await session.data(for: request)
         guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         if (200..<300).contains(http.statusCode) { return data }

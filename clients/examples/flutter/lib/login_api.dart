@@ -22,12 +22,14 @@ class Refused implements Exception {
   String toString() => code;
 }
 
-/// Keep both where other apps cannot read them, such as with `flutter_secure_storage`.
+/// Keep them where other apps cannot read them, such as with `flutter_secure_storage`. The device, if verify gives one,
+/// also after a logout: the next login gives it to send and verify.
 class Tokens {
-  Tokens(this.access, this.refresh);
+  Tokens(this.access, this.refresh, this.device);
 
   final String access;
   final String refresh;
+  final String? device;
 }
 
 class LoginApi {
@@ -37,11 +39,20 @@ class LoginApi {
   final String base;
   final http.Client _client;
 
-  /// Sends a code, and returns the `otp_id` for [verify].
-  Future<String> send(String phone) async => (await _call('send', {'phone': phone}))['otp_id'] as String;
+  /// Sends a code, and returns the `otp_id` for [verify]. After the refusal `PROOF_REQUIRED` it needs a proof.
+  Future<String> send(String phone, {String? device, String? proof}) async => (await _call('send', {
+        'phone': phone,
+        if (device != null) 'device': device,
+        if (proof != null) 'proof': proof,
+      }))['otp_id'] as String;
 
-  Future<Tokens> verify(String phone, String code, String otpId) async =>
-      _tokens(await _call('verify', {'phone': phone, 'code': code, 'otp_id': otpId, 'tokens': 'body'}));
+  Future<Tokens> verify(String phone, String code, String otpId, {String? device}) async => _tokens(await _call('verify', {
+        'phone': phone,
+        'code': code,
+        'otp_id': otpId,
+        if (device != null) 'device': device,
+        'tokens': 'body',
+      }));
 
   Future<Tokens> refresh(String refreshToken) async =>
       _tokens(await _call('refresh', {'refresh_token': refreshToken, 'tokens': 'body'}));
@@ -50,7 +61,7 @@ class LoginApi {
       _call('logout', {'access_token': tokens.access, 'refresh_token': tokens.refresh});
 
   Tokens _tokens(Map<String, dynamic> answer) =>
-      Tokens(answer['access_token'] as String, answer['refresh_token'] as String);
+      Tokens(answer['access_token'] as String, answer['refresh_token'] as String, answer['device'] as String?);
 
   Future<Map<String, dynamic>> _call(String path, Map<String, String> fields) async {
     final request = http.Request('POST', Uri.parse('$base/$path'))
