@@ -25,6 +25,8 @@ const PROFILES = {
   short: { SESSION__ACCESS_SECONDS: 2, SESSION__REFRESH_SECONDS: 4 },
   /** A limit of requests that a case reaches. */
   tight: { LIMITS__TEST__GENERAL_PER_MINUTE: 2 },
+  /** The guard of the project counts. */
+  guarded: {},
   /** The live tokens of the project have an issuer of its own and the type JWT. */
   issuer: { TOKENS__ISSUER: ISSUER, TOKENS__PUBLISH_BEFORE_SECONDS: 7200 },
 };
@@ -59,6 +61,7 @@ export async function serve(profile, eventsUrl) {
     "--relay-test", "on");
   if (profile === "issuer")
     await cli("project", "set", "--project", project.project_id, "--own-issuer", "on", "--token-type", "JWT");
+  if (profile === "guarded") await cli("project", "set", "--project", project.project_id, "--guard", "watch");
   const closed = await cli("project", "create", "--name", "Closed");
   const add = ["webhook", "add", "--project", project.project_id, "--url", eventsUrl];
   const webhook = eventsUrl ? await cli(...add) : {};

@@ -116,6 +116,11 @@ export default {
     assert.equal((await browser.post("send", { phone: world.phone() })).status, 200);
   },
 
+  "a number that asks for a proof is refused without one": async (world) => {
+    const answer = refused(await world.browser().post("send", { phone: "9000000006" }), 403, "PROOF_REQUIRED");
+    assert.match(answer.json.request_id, /./);
+  },
+
   "a day's bound of the project is no business of the person": async (world) => {
     world.gateway.fail(refusal(402, "SPEND_LIMIT_REACHED"));
     const answer = refused(await world.browser().post("send", { phone: world.phone() }), 503, "LOGIN_UNAVAILABLE");
