@@ -127,6 +127,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::HookSecret => "hook secret",
         Purpose::ProviderReference => "provider reference",
         Purpose::AccessToken => "access token",
+        Purpose::Device => "device",
         Purpose::OperatorLink => "operator link",
         Purpose::OperatorSession => "operator session",
         Purpose::OperatorForm => "operator form",

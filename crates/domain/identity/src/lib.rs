@@ -11,8 +11,10 @@
 //! assert_eq!(event.kind, EventKind::IdentityDeleted);
 //! ```
 
+mod device;
 mod identity;
 mod ports;
 
+pub use device::DeviceToken;
 pub use identity::{Erased, Identity};
 pub use ports::*;

@@ -23,6 +23,8 @@ pub enum Purpose {
     ProviderReference,
     /// Digest that identifies an access token which was checked already.
     AccessToken,
+    /// MAC in the token of a device on which a phone logged in.
+    Device,
     /// Look-up digest of an operator's sign-in link.
     OperatorLink,
     OperatorSession,
@@ -61,6 +63,7 @@ impl Purpose {
         Self::HookSecret,
         Self::ProviderReference,
         Self::AccessToken,
+        Self::Device,
         Self::OperatorLink,
         Self::OperatorSession,
         Self::OperatorForm,
