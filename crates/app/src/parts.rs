@@ -1,9 +1,10 @@
 use crate::{
     AdmitRequest, ApplyReceipts, Authenticate, ClockSetBack, CommonPorts, CreateProject,
     DeleteIdentity, Deliver, EndpointPauses, FindIdentity, Guard, HookFormats, Idempotency,
-    ListEvents, Logout, OtpStatus, Policies, ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook,
-    ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages, SendOtp, SigningKeys,
-    Stores, Sweep, TellEvents, Tokens, UsageRecorder, ValidateSession, VerifyOtp,
+    KnownDevices, ListEvents, Logout, OtpStatus, Policies, ProjectIssuer, ProviderWatch,
+    PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages,
+    SendOtp, SigningKeys, Stores, Sweep, TellEvents, Tokens, UsageRecorder, ValidateSession,
+    VerifyOtp,
 };
 use dwar_event::{SwitchOffPolicy, WebhookSender};
 use dwar_otp::idempotency::Lifetimes;
@@ -201,6 +202,7 @@ impl Parts {
                 logins: deliver.logins.clone(),
                 tokens: tokens.clone(),
                 codes: codes.clone(),
+                devices: self.known_devices(),
                 limits,
                 guard: guard.clone(),
             }),
@@ -219,6 +221,14 @@ impl Parts {
             sandbox_messages: Arc::new(SandboxMessages { tools: tools(), inbox }),
             receive_webhook: Arc::new(ReceiveWebhook { tools: tools(), sources, receipts }),
             usage_recorder: usage_recorder.clone(),
+        }
+    }
+
+    fn known_devices(&self) -> KnownDevices {
+        KnownDevices {
+            tools: self.tools.clone(),
+            identities: self.stores.identities.clone(),
+            limits: self.policies.limits,
         }
     }
 
@@ -245,6 +255,7 @@ impl Parts {
             },
             deliver: deliver.clone(),
             codes: self.codes.clone(),
+            devices: self.known_devices(),
             lifetime: self.policies.code_lifetime,
             limits: self.policies.limits,
             usage_recorder: usage_recorder.clone(),

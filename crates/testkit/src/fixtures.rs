@@ -164,6 +164,7 @@ impl Fixtures {
             state: OtpState::Active,
             wrong: 0,
             max_wrong: 5,
+            device_only: false,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + minutes(10),
@@ -181,7 +182,7 @@ impl Fixtures {
         let places = Quota { limit: 1_000_000, window: minutes(10) };
         let quota = SendQuota { places, reach: None };
         let (guesses, cost, guard) = (GuessPolicy::OFF, Cost::Nothing, None);
-        NewSend { otp, quota, guesses, cost, guard, entry: self.id() }
+        NewSend { otp, by_device: false, quota, guesses, cost, guard, entry: self.id() }
     }
 
     /// A report on an attempt of [`Fixtures::route`], at [`PRICES`].

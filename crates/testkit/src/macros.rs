@@ -219,6 +219,14 @@ macro_rules! shared_store_contract_tests {
                 a_repeated_login_is_made_once
                 no_code_is_used_in_vain_beside_an_erasure
                 sends_and_logins_at_once_match
+                a_known_device_passes_pace_and_stop_and_not_the_limit
+                a_known_device_passes_the_bound_of_a_day
+                no_stranger_guesses_at_the_code_of_a_device_or_locks_it
+                wrong_guesses_of_devices_are_counted_up_to_the_twentieth
+                wrong_guesses_of_devices_at_once_are_judged_up_to_the_twentieth
+                sends_of_devices_at_once_are_admitted_up_to_the_limit
+                what_a_device_repeats_is_done_once
+                wrong_guesses_of_devices_stay_inside_project_mode_and_phone
             }
             otp {
                 issue_keeps_everything

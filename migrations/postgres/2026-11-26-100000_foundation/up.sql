@@ -192,6 +192,8 @@ CREATE TABLE otps (
     guesses      bytea,
     -- whether somebody else made the code and checks it; here it is `void`, and only delivered
     relayed      boolean NOT NULL DEFAULT false,
+    -- whether only a known device may guess at it
+    device_only  boolean NOT NULL DEFAULT false,
     -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
     -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
     -- demanded a proof while the guard only watches
@@ -302,6 +304,9 @@ CREATE TABLE guess_budgets (
     period_began_at timestamptz,
     period_wrong    integer NOT NULL DEFAULT 0,
     stopped_at      timestamptz,
+    -- wrong codes of known devices in a period of their own
+    device_began_at timestamptz,
+    device_wrong    integer NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, phone_index)
 );
 CREATE INDEX guess_budgets_by_age ON guess_budgets (last_wrong_at);
@@ -539,7 +544,7 @@ CREATE FUNCTION prepare_sends(
 ) RETURNS TABLE (
     place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
     wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
-    stopped_at timestamptz,
+    stopped_at timestamptz, device_began_at timestamptz, device_wrong integer,
     visitor bytea, taken_at timestamptz, proven boolean, is_new boolean, earns boolean, asked text
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -701,6 +706,7 @@ BEGIN
     RETURN QUERY
     SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
         b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at,
+        b.device_began_at, b.device_wrong,
         m.visitor, m.taken_at, coalesce(m.proven, false), coalesce(m.is_new, false),
         coalesce(m.earns, false), m.asked
     FROM unnest(sends, worlds, phones, outcomes, moments, guarded, visitors, provens, askings)

@@ -163,6 +163,8 @@ CREATE TABLE otps (
     guesses      blob,
     -- whether somebody else made the code and checks it; here it is `void`, and only delivered
     relayed      boolean NOT NULL DEFAULT false,
+    -- whether only a known device may guess at it
+    device_only  boolean NOT NULL DEFAULT false,
     -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
     -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
     -- demanded a proof while the guard only watches
@@ -261,6 +263,9 @@ CREATE TABLE guess_budgets (
     period_began_at bigint,
     period_wrong    integer NOT NULL DEFAULT 0,
     stopped_at      bigint,
+    -- wrong codes of known devices in a period of their own
+    device_began_at bigint,
+    device_wrong    integer NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, phone_index)
 ) WITHOUT ROWID;
 CREATE INDEX guess_budgets_by_age ON guess_budgets (last_wrong_at);

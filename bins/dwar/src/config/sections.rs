@@ -51,6 +51,7 @@ sections! {
         pub stop_at: u64 = within(1..=300, GUESSES),
         pub stop_seconds: u64 = within(3_600..=2_592_000, GUESSES),
         pub stop_pace_seconds: u64 = within(3_600..=2_592_000, GUESSES),
+        pub device_stop_at: u64 = within(0..=100, GUESSES),
         pub period_seconds: u64 = positive(604_800..=31_622_400, GUESSES),
     }
 
@@ -178,6 +179,7 @@ impl From<&LimitSections> for Limits {
                 stop_for: seconds(guesses.stop_seconds),
                 stop_pace: seconds(guesses.stop_pace_seconds),
                 period: seconds(guesses.period_seconds),
+                device_stop_at: count(guesses.device_stop_at),
             },
         }
     }

@@ -25,6 +25,7 @@ mod hardening;
 mod hooks;
 mod inputs;
 mod keys;
+mod known_devices;
 mod limits;
 mod manners;
 mod memory;

@@ -17,7 +17,7 @@ impl LoginStore for MemoryStore {
         let (key, id) = (send.key(), send.otp.id);
         let mut log = state.send_log(&key, Some(id));
         if let Some(known) = state.otps.iter().find(|known| known.id == id) {
-            if *known != send.otp {
+            if !send.is_unchanged(known) {
                 let changed = "a send that was repeated has been changed since".to_owned();
                 return Err(StoreError::Unavailable(changed));
             }
@@ -27,14 +27,14 @@ impl LoginStore for MemoryStore {
         let hold = |own| state.hold(own, send.entry);
         let prepared = send.judge(&mut log, hold, now)?;
         let mark = send.mark(&state.guarded_phone(&send, now), now);
-        if matches!(prepared, Prepared::Ready(_)) {
+        if let Prepared::Ready(admission) = &prepared {
             if send.takes_place() {
                 state.take_place(key, id, now);
             }
             if send.supersedes() {
                 supersede(&mut state.otps, &send.otp);
             }
-            state.otps.push(send.otp);
+            state.otps.push(send.recorded(admission));
             state.guard_marks.extend(mark.map(|mark| (id, mark)));
         }
         Ok(prepared.marked(mark))

@@ -3,7 +3,7 @@
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use crate::{At, Id, Row, all, sealed_bytes, stored_count};
 use diesel::prelude::*;
-use dwar_kernel::{ProjectId, Sealed, StoreError, Timestamp};
+use dwar_kernel::{DevicePeriod, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
     GuessPeriod, Otp, OtpState, Reason,
@@ -33,6 +33,7 @@ pub struct OtpRow {
     pub due_at: Option<At>,
     pub guesses: Option<Vec<u8>>,
     pub relayed: bool,
+    pub device_only: bool,
 }
 
 /// The id of a code, of a query that is given as text.
@@ -67,6 +68,8 @@ pub struct BudgetRow {
     pub period_began_at: Option<At>,
     pub period_wrong: i32,
     pub stopped_at: Option<At>,
+    pub device_began_at: Option<At>,
+    pub device_wrong: i32,
 }
 
 impl From<&Otp> for OtpRow {
@@ -89,6 +92,7 @@ impl From<&Otp> for OtpRow {
             due_at: otp.delivery.due_at.map(At::from),
             guesses: stored_guesses(&otp.guesses),
             relayed: otp.is_relayed(),
+            device_only: otp.device_only,
         }
     }
 }
@@ -164,6 +168,7 @@ impl OtpRow {
             },
             wrong: read.count("wrong", self.wrong)?,
             max_wrong: read.count("max_wrong", self.max_wrong)?,
+            device_only: self.device_only,
             guesses: read.known("guesses", guesses(self.guesses.as_deref()))?,
             created_at: read.at("created_at", self.created_at)?,
             expires_at: read.at("expires_at", self.expires_at)?,
@@ -215,7 +220,7 @@ impl TryFrom<AttemptRow> for DeliveryAttempt {
 impl BudgetRow {
     /// Makes the row of the guess budget of one of the project's phones.
     pub fn new(project: ProjectId, budget: &GuessBudget) -> Self {
-        let period = budget.period.as_ref();
+        let (period, devices) = (budget.period.as_ref(), budget.devices.as_ref());
         Self {
             project_id: project.into(),
             wrong: stored_count(budget.wrong),
@@ -223,6 +228,8 @@ impl BudgetRow {
             period_began_at: period.map(|period| period.began_at.into()),
             period_wrong: stored_count(period.map_or(0, |period| period.wrong)),
             stopped_at: period.and_then(|period| period.stopped_at).map(At::from),
+            device_began_at: devices.map(|devices| devices.began_at.into()),
+            device_wrong: stored_count(devices.map_or(0, |devices| devices.wrong)),
         }
     }
 }
@@ -240,8 +247,15 @@ impl TryFrom<BudgetRow> for GuessBudget {
             }),
             None => None,
         };
+        let devices = match read.maybe_at("device_began_at", row.device_began_at)? {
+            Some(began_at) => Some(DevicePeriod {
+                began_at,
+                wrong: read.count("device_wrong", row.device_wrong)?,
+            }),
+            None => None,
+        };
         let wrong = read.count("wrong", row.wrong)?;
         let last_wrong_at = read.maybe_at("last_wrong_at", row.last_wrong_at)?;
-        Ok(Self { wrong, last_wrong_at, period })
+        Ok(Self { wrong, last_wrong_at, period, devices })
     }
 }

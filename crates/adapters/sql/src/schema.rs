@@ -117,6 +117,7 @@ diesel::table! {
         due_at -> Nullable<At>,
         guesses -> Nullable<Binary>,
         relayed -> Bool,
+        device_only -> Bool,
         visitor -> Nullable<Binary>,
         taken_at -> Nullable<At>,
         proven -> Bool,
@@ -154,6 +155,8 @@ diesel::table! {
         period_began_at -> Nullable<At>,
         period_wrong -> Integer,
         stopped_at -> Nullable<At>,
+        device_began_at -> Nullable<At>,
+        device_wrong -> Integer,
     }
 }
 

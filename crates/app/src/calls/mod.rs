@@ -6,6 +6,7 @@ mod delete_identity;
 mod deliver;
 mod find_identity;
 mod idempotency;
+mod known_devices;
 mod list_events;
 mod logout;
 mod message_text;
@@ -30,6 +31,7 @@ pub use delete_identity::{DeleteIdentity, DeleteIdentityError};
 pub use deliver::Deliver;
 pub use find_identity::{FindIdentity, FindIdentityError, FoundIdentity};
 pub use idempotency::Idempotency;
+pub use known_devices::KnownDevices;
 pub use list_events::{EventPage, EventsQuery, ListEvents, ListEventsError, ListedEvent};
 pub use logout::{Logout, LogoutError};
 pub use message_text::{SmsPreview, check_sms_texts, sms_preview, sms_text_of};
@@ -49,4 +51,4 @@ pub use tokens::{SessionPolicy, TokenPair, Tokens};
 pub use validate_session::{
     IntrospectedToken, ValidSession, ValidateSession, ValidateSessionError,
 };
-pub use verify_otp::{VerifiedOtp, VerifyOtp, VerifyOtpError};
+pub use verify_otp::{GuessExtras, VerifiedOtp, VerifyOtp, VerifyOtpError};

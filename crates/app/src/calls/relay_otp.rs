@@ -65,8 +65,8 @@ impl RelayOtp {
         self.check_lifetime(caller, lifetime)?;
         let purpose = SendPurpose::Relay(code, lifetime);
         // Nobody verifies a relayed code here, so the guard could not learn from it.
-        let (only, visitor) = (None, None);
-        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor };
+        let (only, visitor, device) = (None, None, None);
+        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
         Ok(self.sends.run(&order).await?)
     }
 

@@ -4,9 +4,10 @@ use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::guard::{GuardTake, ProofRequired};
 use crate::{
-    CommonPorts, Deliver, Guard, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp,
-    UsageRecorder, dearest,
+    CommonPorts, Deliver, Guard, Idempotency, KnownDevices, Limits, SendEnd, SendKind,
+    SendOtpError, SentOtp, UsageRecorder, dearest,
 };
+use dwar_identity::DeviceToken;
 use dwar_kernel::{
     ApiKeyId, AttemptId, BlindIndex, EntryId, KeyMode, OtpId, Paise, Phone, Purpose, StoreError,
     TRACE, Timestamp, Unsealable,
@@ -19,7 +20,7 @@ use dwar_otp::{
     Refusal, Route,
 };
 use dwar_project::{Caller, LastLine, Project};
-use dwar_ratelimit::guard::Visitor;
+use dwar_ratelimit::guard::{GuardPass, Visitor};
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub(crate) struct SendRequest<'a> {
     pub(crate) phone: &'a Phone,
     pub(crate) purpose: SendPurpose,
     pub(crate) repeat: Option<RepeatKey<'a>>,
+    /// What a client shows as the token of a known device.
+    pub(crate) device: Option<DeviceToken>,
     /// Called once the send is on record: after that a crash of this process does not lose it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
     /// The only provider to use; `None` means the project's route.
@@ -48,11 +51,13 @@ pub(crate) struct SendRequest<'a> {
 }
 
 /// What a caller may add to a send.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SendExtras {
     /// The last line of an SMS, if it is not the project's own.
     pub last_line: Option<LastLine>,
     pub visitor: Visitor,
+    /// What a client shows as the token of a known device.
+    pub device: Option<DeviceToken>,
 }
 
 /// Sends a code to a phone in three steps: prepare, deliver, report (`POST /v1/otp/send`).
@@ -60,6 +65,7 @@ pub struct SendOtp {
     pub idempotency: Idempotency,
     pub deliver: Arc<Deliver>,
     pub codes: Arc<CodeKeys>,
+    pub devices: KnownDevices,
     pub lifetime: Duration,
     pub limits: Limits,
     /// Counts refused sends, for operators who look for the reason why a code did not come.
@@ -85,11 +91,11 @@ impl SendOtp {
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
         let repeat = key.map(|key| self.repeat(key));
-        let SendExtras { last_line, visitor } = extras.unwrap_or_default();
+        let SendExtras { last_line, visitor, device } = extras.unwrap_or_default();
         let purpose = SendPurpose::LogIn(last_line.map(String::from));
-        let (recorded, visitor) = (&|| (), Some(visitor));
-        self.run(&SendRequest { caller, phone, purpose, repeat, recorded, only: None, visitor })
-            .await
+        let (recorded, visitor, only) = (&|| (), Some(visitor), None);
+        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
+        self.run(&order).await
     }
 
     /// Sends a live code of a project by one provider only, to test whether it arrives. Limits and price are
@@ -108,8 +114,9 @@ impl SendOtp {
         let key = ApiKeyId::new(self.deliver.tools.now(), entropy.as_ref());
         let caller = &Caller { project, mode: KeyMode::Live, key };
         let (purpose, only) = (SendPurpose::LogIn(None), Some(hop));
-        let (repeat, recorded, visitor) = (None, &|| (), None);
-        self.run(&SendRequest { caller, phone, purpose, repeat, recorded, only, visitor }).await
+        let (repeat, recorded, visitor, device) = (None, &|| (), None, None);
+        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
+        self.run(&order).await
     }
 
     /// The `Idempotency-Key` of a client, with the default lifetimes.
@@ -163,7 +170,8 @@ impl SendOtp {
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
         let SendRequest { caller, phone, .. } = *order;
-        let mut take = self.judged(order)?;
+        let by_device = self.devices.knows(caller, &index, order.device.as_ref()).await?;
+        let mut take = self.judged(order, by_device)?;
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
@@ -179,7 +187,7 @@ impl SendOtp {
         let guesses = self.limits.guesses(mode);
         let quota = self.limits.of(mode).send;
         let guard = take.as_ref().map(|take| take.send);
-        let send = NewSend { otp: otp.clone(), quota, guesses, cost, guard, entry };
+        let send = NewSend { otp: otp.clone(), by_device, quota, guesses, cost, guard, entry };
         let admission = match logins.prepare(send, now).await? {
             Prepared::Ready(admission) => admission,
             Prepared::Limited(SendAdmission { refused_by, counted, .. }) => {
@@ -227,7 +235,11 @@ impl SendOtp {
     }
 
     /// What the guard takes for the send; `None` if it has nothing to judge.
-    fn judged(&self, order: &SendRequest<'_>) -> Result<Option<GuardTake<'_>>, SendOtpError> {
+    fn judged(
+        &self,
+        order: &SendRequest<'_>,
+        by_device: bool,
+    ) -> Result<Option<GuardTake<'_>>, SendOtpError> {
         let SendRequest { caller, phone, .. } = *order;
         let Some(visitor) = &order.visitor else { return Ok(None) };
         let is_asked = caller.mode.is_test()
@@ -236,7 +248,8 @@ impl SendOtp {
         if is_asked {
             return Err(SendOtpError::ProofRequired);
         }
-        let take = self.guard.admit(caller, phone, visitor);
+        let pass = visitor.pass.or(by_device.then_some(GuardPass::Device));
+        let take = self.guard.admit(caller, phone, &Visitor { pass, ..*visitor });
         take.map_err(|ProofRequired| SendOtpError::ProofRequired)
     }
 
@@ -288,6 +301,7 @@ impl SendOtp {
             state,
             wrong: 0,
             max_wrong: self.limits.of(project_mode.mode).max_wrong,
+            device_only: false,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + lifetime,

@@ -1,5 +1,6 @@
 use crate::refusals::refusals;
-use crate::{CommonPorts, Guard, GuessEnd, Limits, TokenPair, Tokens};
+use crate::{CommonPorts, Guard, GuessEnd, KnownDevices, Limits, TokenPair, Tokens};
+use dwar_identity::DeviceToken;
 use dwar_kernel::{IdentityId, OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
@@ -16,15 +17,27 @@ pub struct VerifyOtp {
     pub logins: Arc<dyn LoginStore>,
     pub tokens: Tokens,
     pub codes: Arc<CodeKeys>,
+    pub devices: KnownDevices,
     /// Allowed wrong guesses, per code and per phone.
     pub limits: Limits,
     pub guard: Arc<Guard>,
+}
+
+/// What a caller may add to a code.
+#[derive(Clone, Debug, Default)]
+pub struct GuessExtras {
+    /// The only request whose code it may be; `None` means the phone's active one.
+    pub request: Option<OtpId>,
+    /// What a client shows as the token of a known device.
+    pub device: Option<DeviceToken>,
 }
 
 /// The result of a right guess: a session with its first tokens.
 #[derive(Debug)]
 pub struct VerifiedOtp {
     pub tokens: TokenPair,
+    /// Makes the device of this login a known one, if the project has a use for it.
+    pub device: Option<DeviceToken>,
     pub allowance: Allowance,
 }
 
@@ -38,8 +51,8 @@ refusals! {
 }
 
 impl VerifyOtp {
-    /// Judges `code` for `phone`, only as the code of `request` if one is named. The right code logs in
-    /// exactly once.
+    /// Judges a code for `phone`, only as the code of a request if one is named. The right code logs in exactly
+    /// once.
     ///
     /// # Errors
     /// A wrong guess is counted on disk before this returns. The right guess uses up the code and begins the
@@ -51,15 +64,14 @@ impl VerifyOtp {
         caller: &Caller,
         phone: &Phone,
         code: Code,
-        request: Option<OtpId>,
+        extras: Option<GuessExtras>,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
-        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
-        let outcome = self.log_in(caller, phone, guess).await;
+        let outcome = self.log_in(caller, phone, (code, extras)).await;
         self.observe(caller, &outcome, |verified| verified.allowance);
         outcome
     }
 
-    /// Judges `code` like [`VerifyOtp::verify`] and uses up the right one, but begins no session, and neither
+    /// Judges a code like [`VerifyOtp::verify`] and uses up the right one, but begins no session, and neither
     /// creates nor recognises an identity. Returns the remaining guesses of the code.
     ///
     /// # Errors
@@ -70,10 +82,9 @@ impl VerifyOtp {
         caller: &Caller,
         phone: &Phone,
         code: Code,
-        request: Option<OtpId>,
+        extras: Option<GuessExtras>,
     ) -> Result<Allowance, VerifyOtpError> {
-        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
-        let outcome = self.redeem(caller, phone, guess, None, self.tools.now()).await;
+        let outcome = self.redeem(caller, phone, (code, extras), None, self.tools.now()).await;
         let outcome = outcome.map(|(allowance, _)| allowance);
         self.observe(caller, &outcome, |allowance| *allowance);
         outcome
@@ -93,7 +104,7 @@ impl VerifyOtp {
         &self,
         caller: &Caller,
         phone: &Phone,
-        guess: Guess,
+        entered: (Code, Option<GuessExtras>),
     ) -> Result<VerifiedOtp, VerifyOtpError> {
         let CommonPorts { entropy, vault, .. } = &self.tools;
         let (project_mode, now) = (caller.project_mode(), self.tools.now());
@@ -107,24 +118,29 @@ impl VerifyOtp {
             phone: index,
             sealed_phone: vault.seal_phone(project_mode.project, phone),
         };
-        let (allowance, identity) = self.redeem(caller, phone, guess, Some(login), now).await?;
+        let (allowance, identity) = self.redeem(caller, phone, entered, Some(login), now).await?;
         let nobody = || StoreError::Failed("a login without an identity".into());
         let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
         let own = caller.project.own_profile(project_mode.mode);
         let tokens = self.tokens.pair(&session, own, refresh, now).await?;
-        Ok(VerifiedOtp { tokens, allowance })
+        let device = self.devices.issue(caller, &index, session.identity);
+        Ok(VerifiedOtp { tokens, device, allowance })
     }
 
     async fn redeem(
         &self,
         caller: &Caller,
         number: &Phone,
-        guess: Guess,
+        (code, extras): (Code, Option<GuessExtras>),
         login: Option<Login>,
         now: Timestamp,
     ) -> Result<(Allowance, Option<IdentityId>), VerifyOtpError> {
         let project_mode = caller.project_mode();
         let phone = self.tools.vault.phone_index(project_mode, number);
+        let GuessExtras { request, device } = extras.unwrap_or_default();
+        let by_device = self.devices.knows(caller, &phone, device.as_ref()).await?;
+        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
+        let guess = guess.by_device(by_device);
         let policy = self.limits.guesses(project_mode.mode);
         let redemption = Redemption { project_mode, phone, guess, policy, login };
         let (allowance, identity, mark) = match self.logins.redeem(redemption, now).await? {

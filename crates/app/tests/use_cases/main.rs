@@ -18,6 +18,7 @@ mod find_identity;
 mod guard;
 mod half_way;
 mod idempotency;
+mod known_devices;
 mod logout;
 mod message_text;
 mod otp_status;

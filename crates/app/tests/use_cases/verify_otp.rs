@@ -1,5 +1,5 @@
 use crate::common::{World, down, limits};
-use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
+use dwar_app::{GuessExtras, VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Vault};
 use dwar_login::{Redeemed, Redemption};
 use dwar_otp::{Allowance, GuessPolicy};
@@ -21,7 +21,8 @@ async fn verify_of(
     request: Option<OtpId>,
 ) -> Result<VerifiedOtp, VerifyOtpError> {
     let use_case = use_case(world);
-    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
+    let named = request.map(|request| GuessExtras { request: Some(request), device: None });
+    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), named).await
 }
 
 fn use_case(world: &mut World) -> VerifyOtp {
@@ -30,6 +31,7 @@ fn use_case(world: &mut World) -> VerifyOtp {
         logins: Arc::new(take(&mut world.logins)),
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
+        devices: world.known_devices(),
         limits: limits(),
         guard: world.guard(),
     }

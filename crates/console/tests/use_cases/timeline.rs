@@ -283,7 +283,7 @@ fn the_next_send_is_what_the_limiter_will_say() {
     assert_eq!(next(log(3), 60), NextSend::At(at(600), SendBound::Limit));
     assert_eq!(next(log(3), 600), NextSend::Now { remaining: 1 });
     let period = Some(GuessPeriod { began_at: START, wrong: 100, stopped_at: Some(START) });
-    let guesses = GuessBudget { wrong: 3, last_wrong_at: Some(START), period };
+    let guesses = GuessBudget { wrong: 3, last_wrong_at: Some(START), period, devices: None };
     let stopped = SendLog::new(slots(0), guesses);
     assert_eq!(next(stopped.clone(), 60), NextSend::At(at(86_400), SendBound::Stop));
     let timeline = scene.timeline(vec![], vec![], vec![], stopped, 60);

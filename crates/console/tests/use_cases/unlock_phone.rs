@@ -36,7 +36,8 @@ fn counted(budget: Option<GuessBudget>) -> World {
 #[tokio::test]
 async fn what_was_counted_is_forgotten_and_what_it_meant_is_told() {
     let period = GuessPeriod { began_at: START, wrong: 100, stopped_at: Some(START) };
-    let guesses = GuessBudget { wrong: 7, last_wrong_at: Some(START), period: Some(period) };
+    let guesses =
+        GuessBudget { wrong: 7, last_wrong_at: Some(START), period: Some(period), devices: None };
     let mut world = counted(Some(guesses));
     world.clock.advance(minutes(60));
     let project = world.line.project_mode.project;
@@ -46,7 +47,8 @@ async fn what_was_counted_is_forgotten_and_what_it_meant_is_told() {
 
 #[tokio::test]
 async fn what_is_over_is_nothing_to_lift() {
-    let long_ago = GuessBudget { wrong: 60, last_wrong_at: Some(START), period: None };
+    let long_ago =
+        GuessBudget { wrong: 60, last_wrong_at: Some(START), period: None, devices: None };
     for budget in [None, Some(long_ago)] {
         let mut world = counted(budget);
         world.clock.advance(minutes(30 * 24 * 60));

@@ -9,10 +9,19 @@ use std::time::Duration;
 pub struct GuessBudget {
     /// Wrong codes in a row, since the last success.
     pub wrong: u32,
-    /// Time of the last wrong code, whether a success followed or not.
+    /// Time of the last wrong code, whether a success followed or not, and whether a known device sent it or not.
     pub last_wrong_at: Option<Timestamp>,
     /// The current period; `None` before a wrong code, and if the policy has no stop.
     pub period: Option<GuessPeriod>,
+    /// Wrong codes of known devices. They are in no other count.
+    pub devices: Option<DevicePeriod>,
+}
+
+/// Wrong codes that all known devices of a phone sent in one period, which begins with a wrong code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DevicePeriod {
+    pub began_at: Timestamp,
+    pub wrong: u32,
 }
 
 /// Wrong codes of one period. A period begins with a wrong code; a success does not reset it.
@@ -41,6 +50,9 @@ pub struct GuessPolicy {
     pub stop_pace: Duration,
     /// Length of a period; also how long wrong codes in a row are remembered after the last one.
     pub period: Duration,
+    /// At this many wrong codes of known devices in one period they are treated as strangers until it ends. 0
+    /// treats them so always.
+    pub device_stop_at: u32,
 }
 
 /// How often codes may be sent to a phone, given its wrong guesses.
@@ -64,6 +76,7 @@ impl Default for GuessPolicy {
             stop_for: hours(24),
             stop_pace: hours(12),
             period: hours(30 * 24),
+            device_stop_at: 20,
         }
     }
 }
@@ -79,6 +92,7 @@ impl GuessPolicy {
         stop_for: Duration::ZERO,
         stop_pace: Duration::ZERO,
         period: Duration::MAX,
+        device_stop_at: 0,
     };
 }
 
@@ -87,9 +101,10 @@ impl GuessBudget {
     #[must_use]
     pub fn at(self, policy: &GuessPolicy, now: Timestamp) -> Self {
         let period = self.period.filter(|period| !period.is_over(policy, now));
+        let devices = self.devices.filter(|devices| age(devices.began_at, now) < policy.period);
         let remembered = self.last_wrong_at.is_some_and(|last| age(last, now) < policy.period);
-        if remembered || period.is_some() {
-            Self { wrong: if remembered { self.wrong } else { 0 }, period, ..self }
+        if remembered || period.is_some() || devices.is_some() {
+            Self { wrong: if remembered { self.wrong } else { 0 }, period, devices, ..self }
         } else {
             Self::default()
         }
@@ -142,10 +157,23 @@ impl GuessBudget {
         }
     }
 
-    /// Resets the count of wrong codes in a row; the count of the period stays.
+    /// Whether known devices are not treated as strangers at `now`.
+    pub fn trusts_devices(self, policy: &GuessPolicy, now: Timestamp) -> bool {
+        let wrong = self.at(policy, now).devices.map_or(0, |devices| devices.wrong);
+        wrong < policy.device_stop_at
+    }
+
+    /// Counts a wrong code of a trusted device. The budget MUST be as of `now`, by [`GuessBudget::at`].
+    pub fn count_device_wrong(&mut self, now: Timestamp) {
+        self.last_wrong_at = Some(now);
+        let devices = self.devices.get_or_insert(DevicePeriod { began_at: now, wrong: 0 });
+        devices.wrong = devices.wrong.saturating_add(1);
+    }
+
+    /// Resets the count of wrong codes in a row; the counts of periods stay.
     pub fn count_success(&mut self) {
         self.wrong = 0;
-        if self.period.is_none() {
+        if self.period.is_none() && self.devices.is_none() {
             *self = Self::default();
         }
     }

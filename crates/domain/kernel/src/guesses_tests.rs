@@ -12,6 +12,7 @@ const POLICY: GuessPolicy = GuessPolicy {
     stop_for: seconds(DAY),
     stop_pace: seconds(12 * HOUR),
     period: seconds(30 * DAY),
+    device_stop_at: 20,
 };
 
 const fn seconds(count: i64) -> Duration {
@@ -126,25 +127,85 @@ fn off_never_slows_and_still_counts() {
     assert_eq!(budget.stopped_for(&GuessPolicy::OFF, at(10_000 * DAY)), None);
 }
 
+/// The budget after this many wrong codes of known devices, all at the same instant.
+fn wrong_by_device(budget: GuessBudget, count: u32, second: i64) -> GuessBudget {
+    let mut budget = budget.at(&POLICY, at(second));
+    (0..count).for_each(|_| budget.count_device_wrong(at(second)));
+    budget
+}
+
+#[test]
+fn devices_are_trusted_until_twenty_wrong_codes_in_thirty_days() {
+    let trusts = |budget: GuessBudget, second| budget.trusts_devices(&POLICY, at(second));
+    assert!(trusts(GuessBudget::default(), 0));
+    let nearly = wrong_by_device(GuessBudget::default(), 19, 0);
+    assert!(trusts(nearly, 1));
+    let all = wrong_by_device(nearly, 1, 29 * DAY);
+    assert!(!trusts(all, 29 * DAY) && !trusts(all, 30 * DAY - 1));
+    assert!(trusts(all, 30 * DAY));
+    // The next period begins with the next wrong code.
+    let next = wrong_by_device(all, 1, 31 * DAY);
+    assert_eq!(next.devices, Some(DevicePeriod { began_at: at(31 * DAY), wrong: 1 }));
+    assert_eq!(all.at(&POLICY, at(59 * DAY)), GuessBudget::default());
+    assert!(!GuessBudget::default().trusts_devices(&GuessPolicy::OFF, at(0)));
+}
+
+#[test]
+fn wrong_codes_of_devices_and_of_strangers_are_apart() {
+    let by_device = wrong_by_device(GuessBudget::default(), 500, 0);
+    assert_eq!(pace(by_device, 1), SendPace::Usual);
+    assert_eq!((by_device.wrong, by_device.period), (0, None));
+    let stopped = wrong(100, 0);
+    assert!(stopped.trusts_devices(&POLICY, at(1)));
+    let both = succeeded(wrong_by_device(stopped, 3, 1), 2);
+    assert_eq!(pace(both, 2), SendPace::Stopped(seconds(DAY - 2)));
+    assert_eq!(both.devices.unwrap().wrong, 3);
+    // No success resets them.
+    assert_eq!(succeeded(by_device, 2).devices, by_device.devices);
+}
+
 /// An attacker who guesses at one phone as fast as the limits allow: three sends in ten minutes or what the
 /// budget says, five guesses at each code, trying again every minute.
 struct Attack {
+    /// Whether the attacker has also stolen a device that is known to the phone.
+    has_device: bool,
     budget: GuessBudget,
     sends: Vec<i64>,
     guesses: Vec<i64>,
 }
 
 impl Attack {
+    fn sent_within(&self, window: Duration, now: i64) -> usize {
+        let began = now - i64::try_from(window.as_secs()).unwrap();
+        self.sends.iter().rev().take_while(|sent| **sent > began).count()
+    }
+
+    fn has_place(&self, now: i64) -> bool {
+        self.sent_within(seconds(10 * MINUTE), now) < 3
+    }
+
     fn may_send(&self, now: i64) -> bool {
-        let within = |window: Duration| {
-            let began = now - i64::try_from(window.as_secs()).unwrap();
-            self.sends.iter().rev().take_while(|sent| **sent > began).count()
-        };
-        let usual = within(seconds(10 * MINUTE)) < 3;
         match pace(self.budget, now) {
-            SendPace::Usual => usual,
-            SendPace::OnePer(window) => within(window) < 1 && usual,
+            SendPace::Usual => self.has_place(now),
+            SendPace::OnePer(window) => self.sent_within(window, now) < 1 && self.has_place(now),
             SendPace::Stopped(_) => false,
+        }
+    }
+
+    fn may_send_by_device(&self, now: i64) -> bool {
+        let is_trusted = self.budget.trusts_devices(&POLICY, at(now));
+        self.has_device && is_trusted && self.has_place(now)
+    }
+
+    fn guess_all_by_device(&mut self, now: i64) {
+        self.sends.push(now);
+        for _ in 0..5 {
+            self.budget = self.budget.at(&POLICY, at(now));
+            if !self.budget.trusts_devices(&POLICY, at(now)) {
+                return;
+            }
+            self.budget.count_device_wrong(at(now));
+            self.guesses.push(now);
         }
     }
 
@@ -161,8 +222,9 @@ impl Attack {
     }
 
     /// A year in which the owner logs in this often, without using sends.
-    fn for_a_year(logins_every: i64) -> Self {
-        let mut attack = Self { budget: GuessBudget::default(), sends: vec![], guesses: vec![] };
+    fn for_a_year(logins_every: i64, has_device: bool) -> Self {
+        let budget = GuessBudget::default();
+        let mut attack = Self { has_device, budget, sends: vec![], guesses: vec![] };
         for minute in 0..365 * 24 * 60 {
             let now = minute * MINUTE;
             if now % logins_every == 0 {
@@ -170,6 +232,9 @@ impl Attack {
             }
             while attack.may_send(now) {
                 attack.guess_all(now);
+            }
+            while attack.may_send_by_device(now) {
+                attack.guess_all_by_device(now);
             }
         }
         attack
@@ -186,7 +251,7 @@ fn a_phone_attacked_all_year_yields_half_a_percent_also_when_its_owner_logs_in()
     let a_year = 12 * A_PERIOD + 100 + 8 * 5;
     assert_eq!((A_PERIOD, a_year), (390, 4_820));
     for logins_every in [DAY, HOUR, 10 * MINUTE, MINUTE, 400 * DAY] {
-        let attack = Attack::for_a_year(logins_every);
+        let attack = Attack::for_a_year(logins_every, false);
         let total = attack.guesses.len();
         assert!(total <= a_year, "{total} with a login every {logins_every} s");
         // Shows that the attack uses what the limits allow.
@@ -196,5 +261,18 @@ fn a_phone_attacked_all_year_yields_half_a_percent_also_when_its_owner_logs_in()
             // A month across two periods includes the slow end of one and the start of the next.
             assert!(month <= A_PERIOD + 5, "{month} within 30 days");
         }
+    }
+}
+
+#[test]
+fn a_stolen_device_adds_twenty_guesses_a_period_to_those_of_a_year() {
+    // A year begins at most thirteen periods of thirty days.
+    let a_year = 12 * A_PERIOD + 100 + 8 * 5 + 13 * 20;
+    assert_eq!(a_year, 5_080);
+    for logins_every in [DAY, HOUR, 10 * MINUTE, MINUTE, 400 * DAY] {
+        let total = Attack::for_a_year(logins_every, true).guesses.len();
+        assert!(total <= a_year, "{total} with a login every {logins_every} s");
+        // Shows that the attack uses what the limits allow.
+        assert!(total >= 11 * A_PERIOD + 12 * 20, "{total} with a login every {logins_every} s");
     }
 }

@@ -45,7 +45,7 @@ pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guard_mode::{GuardMode, UnknownGuardMode};
-pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
+pub use guesses::{DevicePeriod, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use host::is_this_machine;
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,

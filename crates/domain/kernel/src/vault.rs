@@ -49,7 +49,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes, in the order of declaration, for checks that none is forgotten.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ApiKey,
         Self::RefreshToken,
         Self::RefreshTokenMac,

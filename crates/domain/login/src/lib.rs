@@ -25,6 +25,7 @@
 //!     state: OtpState::Active,
 //!     wrong: 0,
 //!     max_wrong: 5,
+//!     device_only: false,
 //!     guesses: Vec::new(),
 //!     created_at: now,
 //!     expires_at: now + Duration::from_secs(600),
@@ -33,6 +34,7 @@
 //! let places = Quota { limit: 1, window: Duration::from_secs(600) };
 //! let send = NewSend {
 //!     otp,
+//!     by_device: false,
 //!     quota: SendQuota { places, reach: None },
 //!     guesses: GuessPolicy::default(),
 //!     cost: Cost::Hold(Paise(25)),

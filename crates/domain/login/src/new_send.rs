@@ -10,6 +10,8 @@ pub struct NewSend {
     /// The request as it is recorded. Without an attempt there is no provider to call: the send takes no
     /// place, and its code is [void](dwar_otp::OtpState::Void) from the start.
     pub otp: Otp,
+    /// Whether a device asks that is known to the phone.
+    pub by_device: bool,
     pub quota: SendQuota,
     pub guesses: GuessPolicy,
     pub cost: Cost,
@@ -72,6 +74,17 @@ impl NewSend {
         !self.otp.is_relayed()
     }
 
+    /// The request as it is recorded once it is admitted like this.
+    #[must_use]
+    pub fn recorded(&self, admission: &SendAdmission) -> Otp {
+        Otp { device_only: admission.device_only, ..self.otp.clone() }
+    }
+
+    /// Whether `known` is this request as it was recorded.
+    pub fn is_unchanged(&self, known: &Otp) -> bool {
+        *known == Otp { device_only: known.device_only, ..self.otp.clone() }
+    }
+
     fn hold(&self, amount: Paise, since: Timestamp) -> OpenHold {
         let Otp { project_mode, id: send, .. } = self.otp;
         OpenHold {
@@ -83,8 +96,20 @@ impl NewSend {
         }
     }
 
-    /// Judges the send by the limits of its phone; if all have room, counts it.
+    /// Judges the send by the limits of its phone; if all have room, counts it. A known device passes all but
+    /// the limit of the specification, unless devices of the phone sent too many wrong guesses themselves.
     pub fn admit(&self, log: &mut SendLog, now: Timestamp) -> SendAdmission {
+        let before = log.clone();
+        let as_stranger = self.admit_stranger(log, now);
+        let is_known = self.by_device && before.guesses().trusts_devices(&self.guesses, now);
+        if as_stranger.refused_by.is_none() || !is_known {
+            return as_stranger;
+        }
+        *log = before;
+        log.admit_device(&self.quota, now)
+    }
+
+    fn admit_stranger(&self, log: &mut SendLog, now: Timestamp) -> SendAdmission {
         let day = self.guard.and_then(|guard| guard.day);
         let refused = day.and_then(|day| log.refused_for_the_day(day, now));
         refused.unwrap_or_else(|| log.admit(&self.quota, &self.guesses, now))

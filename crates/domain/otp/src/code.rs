@@ -135,18 +135,30 @@ pub struct Guess {
     code: Code,
     keys: Arc<CodeKeys>,
     request: Option<OtpId>,
+    by_device: bool,
 }
 
 impl Guess {
     /// A guess against the phone's active code, checked with `keys`.
     pub const fn new(code: Code, keys: Arc<CodeKeys>) -> Self {
-        Self { code, keys, request: None }
+        Self { code, keys, request: None, by_device: false }
     }
 
     /// Restricts the guess to the code of `request`, if one is named (OWASP ASVS 5.0, 6.6.2).
     #[must_use]
     pub fn meant_for(self, request: Option<OtpId>) -> Self {
         Self { request, ..self }
+    }
+
+    /// Tells whether it comes from a device that is known to the phone.
+    #[must_use]
+    pub fn by_device(self, by_device: bool) -> Self {
+        Self { by_device, ..self }
+    }
+
+    /// Whether it comes from a known device.
+    pub(crate) const fn is_by_device(&self) -> bool {
+        self.by_device
     }
 
     /// Whether the guess may be judged against the code of `request`.

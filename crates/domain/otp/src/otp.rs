@@ -55,6 +55,8 @@ pub struct Otp {
     pub wrong: u32,
     /// Number of wrong guesses that locks the code (docs/contract.md, Verify).
     pub max_wrong: u32,
+    /// Whether only a known device may guess at it, since only such a device was admitted to ask for it.
+    pub device_only: bool,
     /// Times of the latest guesses, oldest first, at most [`Otp::GUESSES`]. For a used code the last one is
     /// the right guess. Whole milliseconds.
     pub guesses: Vec<Timestamp>,
@@ -189,6 +191,9 @@ impl Otp {
     /// A wrong guess is counted here and in `budget`; reaching either limit locks the code. The right guess
     /// uses up the code and resets the count of wrong guesses in a row. A guess meant for another request is
     /// `NotFound` and is not counted.
+    ///
+    /// During a stop, and at a code that is [for known devices](Otp::device_only), a stranger's guess is `Locked`
+    /// and changes nothing, so that a stranger cannot lock the code of a known device.
     pub fn judge(
         &mut self,
         guess: &Guess,
@@ -200,11 +205,10 @@ impl Otp {
             return GuessVerdict::NotFound;
         }
         *budget = budget.at(policy, now);
-        if budget.stopped_for(policy, now).is_some() {
-            self.state = OtpState::Locked;
-        }
-        if self.state == OtpState::Locked {
-            return GuessVerdict::Locked(self.allowance(now));
+        let is_known = guess.is_by_device() && budget.trusts_devices(policy, now);
+        let may_guess = is_known || !self.device_only && budget.stopped_for(policy, now).is_none();
+        if self.state == OtpState::Locked || !may_guess {
+            return GuessVerdict::Locked(Allowance { remaining: 0, ..self.allowance(now) });
         }
         self.note_guess(now);
         if guess.opens(self) {
@@ -213,8 +217,13 @@ impl Otp {
             return GuessVerdict::Accepted(self.allowance(now));
         }
         self.wrong += 1;
-        budget.count_wrong(policy, now);
-        if self.wrong >= self.max_wrong || budget.stopped_for(policy, now).is_some() {
+        if is_known {
+            budget.count_device_wrong(now);
+        } else {
+            budget.count_wrong(policy, now);
+        }
+        let stops = !is_known && budget.stopped_for(policy, now).is_some();
+        if self.wrong >= self.max_wrong || stops {
             self.state = OtpState::Locked;
         }
         GuessVerdict::Wrong(self.allowance(now))

@@ -37,6 +37,7 @@ fn otp() -> Otp {
         state: OtpState::Active,
         wrong: 0,
         max_wrong: 5,
+        device_only: false,
         guesses: vec![],
         created_at: at(0),
         expires_at: at(600),
@@ -133,7 +134,8 @@ fn the_budget_locks_before_the_code_does_and_a_success_clears_the_row_alone() {
     let policy =
         GuessPolicy { stop_at: 100, stop_for: Duration::from_secs(86_400), ..GuessPolicy::OFF };
     let period = GuessPeriod { began_at: at(0), wrong: 98, stopped_at: None };
-    let nearly = GuessBudget { wrong: 98, last_wrong_at: Some(at(0)), period: Some(period) };
+    let nearly =
+        GuessBudget { wrong: 98, last_wrong_at: Some(at(0)), period: Some(period), devices: None };
     let (mut first, mut budget) = (otp(), nearly);
     let judge = |otp: &mut Otp, budget: &mut GuessBudget, code, second| {
         otp.judge(&guess(code), budget, &policy, at(second))

@@ -52,6 +52,8 @@ pub struct SendAdmission {
     pub withdrawn: Admission,
     /// What the send means for the guard; `None` if the guard is off, or the send was not admitted.
     pub guard: Option<GuardMark>,
+    /// Whether only a known device was admitted, so that strangers may not guess at the code either.
+    pub device_only: bool,
 }
 
 impl SendAdmission {
@@ -59,7 +61,7 @@ impl SendAdmission {
     pub const fn refused(bound: SendBound, admission: Admission) -> Self {
         let refused_by = Some(bound);
         let [counted, forgiven, withdrawn] = [admission; 3];
-        Self { refused_by, counted, forgiven, withdrawn, guard: None }
+        Self { refused_by, counted, forgiven, withdrawn, guard: None, device_only: false }
     }
 }
 
@@ -123,7 +125,18 @@ impl SendLog {
         policy: &GuessPolicy,
         now: Timestamp,
     ) -> SendAdmission {
-        let (places, bound) = match self.guesses.pace(policy, now) {
+        self.judge(quota, self.guesses.pace(policy, now), now)
+    }
+
+    /// Judges one more send of a known device that [`SendLog::admit`] would refuse: wrong guesses neither slow it
+    /// down nor stop it.
+    pub fn admit_device(&mut self, quota: &SendQuota, now: Timestamp) -> SendAdmission {
+        let admission = self.judge(quota, SendPace::Usual, now);
+        SendAdmission { device_only: admission.refused_by.is_none(), ..admission }
+    }
+
+    fn judge(&mut self, quota: &SendQuota, pace: SendPace, now: Timestamp) -> SendAdmission {
+        let (places, bound) = match pace {
             SendPace::Usual => (quota.places, SendBound::Limit),
             SendPace::OnePer(window) => (Quota { limit: 1, window }, SendBound::Pace),
             SendPace::Stopped(reset) => {
@@ -152,6 +165,7 @@ impl SendLog {
             forgiven: admitted(asked(&mut forgiven)),
             withdrawn,
             guard: None,
+            device_only: false,
         }
     }
 
@@ -274,7 +288,7 @@ mod tests {
         let after = |wrong, seconds| {
             let stopped_at = (wrong >= policy.stop_at).then(|| at(0));
             let period = Some(GuessPeriod { began_at: at(0), wrong, stopped_at });
-            let guesses = GuessBudget { wrong, last_wrong_at: Some(at(0)), period };
+            let guesses = GuessBudget { wrong, last_wrong_at: Some(at(0)), period, devices: None };
             SendLog::new([kept(0)], guesses).admit(&LIVE, &policy, at(seconds)).counted
         };
         let named = |admission: Admission| (admission.limit, told(admission));
@@ -300,7 +314,7 @@ mod tests {
         let guesses = |wrong| {
             let stopped_at = (wrong >= policy.stop_at).then(|| at(100));
             let period = Some(GuessPeriod { began_at: at(0), wrong, stopped_at });
-            GuessBudget { wrong, last_wrong_at: Some(at(100)), period }
+            GuessBudget { wrong, last_wrong_at: Some(at(100)), period, devices: None }
         };
         let three = [kept(0), kept(60), kept(100)];
         // The stop ends before the following pace has room: a send shortly before the end of the stop.

@@ -118,6 +118,11 @@ const STATED: &[Stated] = &[
         &["docs/api.md"],
     ),
     (
+        &[("limits.guesses.device_stop_at", PLAIN), ("limits.guesses.period_seconds", DAYS)],
+        "count apart, {} in {} days",
+        &["docs/api.md"],
+    ),
+    (
         &[("limits.guesses.period_seconds", DAYS)],
         "period of {} days that begins with a wrong",
         &["docs/api.md", "docs/contract.md"],

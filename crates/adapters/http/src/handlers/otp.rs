@@ -7,8 +7,8 @@ use crate::json::{Field, GivenVisitor, Reference, RelayBody, SendBody, VerifyBod
 use crate::operation::{get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
-use dwar_app::{SendExtras, SentOtp};
-use dwar_kernel::{OtpId, Phone};
+use dwar_app::{GuessExtras, SendExtras, SentOtp};
+use dwar_kernel::Phone;
 use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode, RelayLifetime};
 use dwar_project::{Caller, LastLine};
@@ -120,7 +120,8 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
     let last_line = line.transpose()?;
     let visitor = body.visitor.map(|GivenVisitor(visitor)| visitor).transpose();
     let visitor = visitor.map_err(|(field, rule)| ApiError::field(field, rule))?;
-    let extras = SendExtras { last_line, visitor: visitor.unwrap_or_default() };
+    let device = body.device.and_then(Field::get);
+    let extras = SendExtras { last_line, visitor: visitor.unwrap_or_default(), device };
     let sent = async move { otps.send(&caller, &phone, Some(extras), key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     on_its_way(&call, &sent)
@@ -179,19 +180,18 @@ pub(crate) async fn status(call: ApiCall) -> Answer {
 }
 
 pub(crate) async fn verify(call: ApiCall) -> Answer {
-    let (caller, guess) = entered(&call).await?;
+    let (caller, EnteredCode { phone, code, extras }) = entered(&call).await?;
     let otps = Arc::clone(&call.use_cases()?.verify_otp);
-    let verified =
-        async move { otps.verify(&caller, &guess.phone, guess.code, guess.request).await };
+    let verified = async move { otps.verify(&caller, &phone, code, Some(extras)).await };
     let verified = call.api.tasks.finish(verified).await?;
     call.limited_by(verified.allowance);
-    ok(Tokens::from(&verified.tokens))
+    ok(Tokens::from(&verified))
 }
 
 pub(crate) async fn check(call: ApiCall) -> Answer {
-    let (caller, guess) = entered(&call).await?;
+    let (caller, EnteredCode { phone, code, extras }) = entered(&call).await?;
     let otps = Arc::clone(&call.use_cases()?.verify_otp);
-    let checked = async move { otps.check(&caller, &guess.phone, guess.code, guess.request).await };
+    let checked = async move { otps.check(&caller, &phone, code, Some(extras)).await };
     let allowance = call.api.tasks.finish(checked).await?;
     call.limited_by(allowance);
     ok(CheckedCode::RIGHT)
@@ -200,7 +200,7 @@ pub(crate) async fn check(call: ApiCall) -> Answer {
 struct EnteredCode {
     phone: Phone,
     code: Code,
-    request: Option<OtpId>,
+    extras: GuessExtras,
 }
 
 async fn entered(call: &ApiCall) -> Result<(Caller, EnteredCode), ApiError> {
@@ -211,5 +211,6 @@ async fn entered(call: &ApiCall) -> Result<(Caller, EnteredCode), ApiError> {
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An invalid id belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
-    Ok((caller, EnteredCode { phone, code, request }))
+    let device = body.device.and_then(Field::get);
+    Ok((caller, EnteredCode { phone, code, extras: GuessExtras { request, device } }))
 }

@@ -1,5 +1,6 @@
 use crate::error::{ApiError, ErrorCode};
 use crate::json::schema;
+use dwar_identity::DeviceToken;
 use dwar_kernel::{OtpId, Phone};
 use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode};
@@ -26,6 +27,8 @@ pub(crate) struct SendBody {
     /// Who asks for the code, as far as you know; the guard of the project judges by it.
     #[schema(schema_with = schema::visitor)]
     pub(crate) visitor: Option<GivenVisitor>,
+    #[schema(schema_with = schema::device)]
+    pub(crate) device: Option<Field<DeviceToken>>,
 }
 
 /// The member `visitor` of a send, or why it is invalid.
@@ -125,6 +128,8 @@ pub(crate) struct VerifyBody {
     /// phone.
     #[schema(schema_with = schema::id_or_null)]
     pub(crate) otp_id: Option<Field<OtpId>>,
+    #[schema(schema_with = schema::device)]
+    pub(crate) device: Option<Field<DeviceToken>>,
 }
 
 /// An access token.

@@ -2,9 +2,9 @@ use crate::LoopHealth;
 use crate::json::schema;
 use chrono::SecondsFormat;
 use dwar_app::{
-    FoundIdentity, IntrospectedToken, SandboxMessage, SentOtp, TokenPair, ValidSession,
+    FoundIdentity, IntrospectedToken, SandboxMessage, SentOtp, TokenPair, ValidSession, VerifiedOtp,
 };
-use dwar_identity::Erased;
+use dwar_identity::{DeviceToken, Erased};
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, ProjectId, SessionId, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, Otp, Reason};
 use serde::{Serialize, Serializer};
@@ -150,6 +150,19 @@ pub(crate) struct Tokens<'a> {
     /// The same for a phone at every login, until the identity is deleted.
     #[schema(schema_with = schema::id)]
     identity_id: Text<IdentityId>,
+    /// Keep it on the person's device, in a cookie that no script can read, and show it on the next
+    /// send and verify of this phone. Only in the answer of verify, and only if the project's guard
+    /// is not off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 512, example = "svc_dt_…", nullable = false)]
+    device: Option<&'a str>,
+}
+
+impl<'a> From<&'a VerifiedOtp> for Tokens<'a> {
+    fn from(verified: &'a VerifiedOtp) -> Self {
+        let device = verified.device.as_ref().map(DeviceToken::expose);
+        Self { device, ..Self::from(&verified.tokens) }
+    }
 }
 
 impl<'a> From<&'a TokenPair> for Tokens<'a> {
@@ -162,6 +175,7 @@ impl<'a> From<&'a TokenPair> for Tokens<'a> {
             refresh_expires_in: pair.refresh_expires_in,
             session_id: Text(pair.session),
             identity_id: Text(pair.identity),
+            device: None,
         }
     }
 }

@@ -107,6 +107,19 @@ pub(crate) fn last_line() -> Object {
         .build()
 }
 
+pub(crate) fn device() -> Object {
+    let said = Some(
+        "`device` from the answer of an earlier verify of this phone. Any other value is treated as \
+         if it were absent.",
+    );
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .description(said)
+        .max_length(Some(SMALL))
+        .examples([json!("svc_dt_…")])
+        .build()
+}
+
 pub(crate) fn sent_code() -> Object {
     let said = Some("Six digits; 4 to 10 for a relayed code.");
     text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()

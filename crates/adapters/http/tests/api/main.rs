@@ -4,6 +4,7 @@
 
 mod bodies;
 mod callers;
+mod devices;
 mod document;
 mod frame;
 mod guarded;

@@ -34,7 +34,7 @@ impl LoginStore for PostgresStore {
         for _ in 0..TRIES {
             let judged = |held| judge(&send, seen.as_deref(), held, now);
             let prepared = judged(HoldOutcome::Held);
-            let Prepared::Ready(_) = prepared else {
+            let Prepared::Ready(admission) = prepared else {
                 if seen.is_some() {
                     return Ok(prepared);
                 }
@@ -46,7 +46,8 @@ impl LoginStore for PostgresStore {
                 seen = Some(Arc::new(log));
                 continue;
             };
-            let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), now };
+            let device_only = admission.device_only;
+            let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), device_only, now };
             match self.shared.sends.done(project, step).await? {
                 SendOutcome::Ready(mark) => return Ok(prepared.marked(mark)),
                 SendOutcome::Known(LogSnapshot { mut log, .. }, mark) => {

@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(crate) struct SendStep {
     pub(crate) send: Arc<NewSend>,
     pub(crate) seen: Option<Arc<LogSnapshot>>,
+    /// Whether that log admitted it only as the send of a known device.
+    pub(crate) device_only: bool,
     pub(crate) now: Timestamp,
 }
 
@@ -56,6 +58,10 @@ struct Outcome {
     period_wrong: Option<i32>,
     #[diesel(sql_type = Nullable<At>)]
     stopped_at: Option<At>,
+    #[diesel(sql_type = Nullable<At>)]
+    device_began_at: Option<At>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    device_wrong: Option<i32>,
     #[diesel(sql_type = Id)]
     send: Id,
     #[diesel(sql_type = Nullable<Binary>)]
@@ -83,16 +89,16 @@ const PREPARE: &str = concat!(
      ), inserted AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version, \
-             relayed, visitor, taken_at, proven, is_new, earns, asked) \
+             relayed, device_only, visitor, taken_at, proven, is_new, earns, asked) \
          SELECT s.id, g.owner, s.mode, s.phone, s.phone_sealed, s.code_key, s.code_mac, \
              s.code_sealed, s.state, s.wrong, s.max_wrong, s.status, s.created_at, s.expires_at, \
-             s.due_at, s.version, NOT s.supersedes, \
+             s.due_at, s.version, NOT s.supersedes, s.device_only, \
              c.visitor, c.taken_at, c.proven, c.is_new, c.earns, c.asked \
          FROM given g, unnest(g.ids, g.modes, g.phones, g.phones_sealed, g.code_keys, g.code_macs, \
              g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.stands, g.created, g.expiries, \
-             g.dues, g.versions, g.superseding) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
+             g.dues, g.versions, g.superseding, g.device_only) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
              code_mac, code_sealed, state, wrong, max_wrong, status, created_at, expires_at, \
-             due_at, version, supersedes, place) \
+             due_at, version, supersedes, device_only, place) \
          JOIN changed c ON c.place = s.place \
      )",
     attempted!(),
@@ -187,7 +193,8 @@ fn prepare(
         .given::<Array<Text>, _>("stands", each(&rows, |row| row.status.as_str()))
         .given::<Array<At>, _>("created", each(&rows, |row| row.created_at))
         .given::<Array<At>, _>("expiries", each(&rows, |row| row.expires_at))
-        .given::<Array<Nullable<At>>, _>("dues", each(&rows, |row| row.due_at));
+        .given::<Array<Nullable<At>>, _>("dues", each(&rows, |row| row.due_at))
+        .given::<Array<Bool>, _>("device_only", each(steps, |step| step.device_only));
     attempts!(statement, steps.iter().map(|step| &step.send.otp)).load(conn)
 }
 
@@ -235,6 +242,8 @@ impl Outcome {
             period_began_at: self.period_began_at,
             period_wrong: self.period_wrong.unwrap_or_default(),
             stopped_at: self.stopped_at,
+            device_began_at: self.device_began_at,
+            device_wrong: self.device_wrong.unwrap_or_default(),
         });
         let times = self.slot_times.unwrap_or_default().into_iter();
         let slots = self.slots.unwrap_or_default().into_iter().zip(times);

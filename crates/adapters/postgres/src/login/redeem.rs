@@ -55,17 +55,21 @@ const GUESS: &str = "\
 const COUNT: &str = "\
 , counting AS ( \
     SELECT c.project_id, c.mode, c.phone_index, b.* FROM given g, \
-        unnest(g.counted_by, g.nothing, g.counts, g.last_wrong, g.began, g.period_wrongs, g.stops) \
-        AS b (place, nothing, wrong, last_wrong_at, period_began_at, period_wrong, stopped_at) \
+        unnest(g.counted_by, g.nothing, g.counts, g.last_wrong, g.began, g.period_wrongs, g.stops, \
+            g.device_began, g.device_wrongs) \
+        AS b (place, nothing, wrong, last_wrong_at, period_began_at, period_wrong, stopped_at, \
+            device_began_at, device_wrong) \
     JOIN changed c ON c.place = b.place \
 ), counted AS ( \
     INSERT INTO guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at, \
-        period_began_at, period_wrong, stopped_at) \
+        period_began_at, period_wrong, stopped_at, device_began_at, device_wrong) \
     SELECT project_id, mode, phone_index, wrong, last_wrong_at, period_began_at, period_wrong, \
-        stopped_at FROM counting WHERE NOT nothing \
+        stopped_at, device_began_at, device_wrong FROM counting WHERE NOT nothing \
     ON CONFLICT (project_id, mode, phone_index) DO UPDATE SET wrong = excluded.wrong, \
         last_wrong_at = excluded.last_wrong_at, period_began_at = excluded.period_began_at, \
-        period_wrong = excluded.period_wrong, stopped_at = excluded.stopped_at RETURNING 1 \
+        period_wrong = excluded.period_wrong, stopped_at = excluded.stopped_at, \
+        device_began_at = excluded.device_began_at, device_wrong = excluded.device_wrong \
+    RETURNING 1 \
 ), cleared AS ( \
     DELETE FROM guess_budgets b USING counting c WHERE c.nothing \
     AND b.project_id = c.project_id AND b.mode = c.mode AND b.phone_index = c.phone_index \
@@ -179,6 +183,8 @@ fn write(steps: &[GuessStep], conn: &mut PgConnection) -> QueryResult<Vec<Writte
         .given::<Array<Nullable<At>>, _>("began", each(&counted, |it| it.2.period_began_at))
         .given::<Array<Integer>, _>("period_wrongs", each(&counted, |it| it.2.period_wrong))
         .given::<Array<Nullable<At>>, _>("stops", each(&counted, |it| it.2.stopped_at))
+        .given::<Array<Nullable<At>>, _>("device_began", each(&counted, |it| it.2.device_began_at))
+        .given::<Array<Integer>, _>("device_wrongs", each(&counted, |it| it.2.device_wrong))
         .given::<Array<BigInt>, _>("logins_of", each(&logins, |it| it.0))
         .given::<Array<Binary>, _>("sealed", each(&logins, |it| it.1.sealed_phone.0.as_slice()));
     let sessions = each(&logins, |it| &it.1.session);

@@ -21,7 +21,7 @@ pub(super) fn prepare(
     let (key, otp) = (send.key(), &send.otp);
     if is_known {
         let known = row::by_id(connection, key.project_mode.project, otp.id)?;
-        return match known.as_ref() == Some(otp) {
+        return match known.is_some_and(|known| send.is_unchanged(&known)) {
             true => {
                 let mark = mark(connection, otp)?;
                 Ok(Prepared::Ready(send.admit(&mut log, now)).marked(mark))
@@ -32,14 +32,14 @@ pub(super) fn prepare(
     let set_aside = |own| hold(connection, purse, own, send.entry);
     let prepared = send.judge(&mut log, set_aside, now)?;
     let mut mark = None;
-    if matches!(prepared, Prepared::Ready(_)) {
+    if let Prepared::Ready(admission) = &prepared {
         if send.guard.is_some() {
             mark = send.mark(&guarded_phone(connection, otp, now)?, now);
         }
         if has_code && send.supersedes() {
             row::supersede(connection, otp)?;
         }
-        row::insert(connection, otp, mark.as_ref())?;
+        row::insert(connection, &send.recorded(admission), mark.as_ref())?;
         if send.takes_place() {
             take_place(connection, &key, otp.id, now)?;
         }

@@ -183,6 +183,7 @@ impl World {
             },
             deliver: self.deliver(),
             codes: Arc::clone(&self.make.codes),
+            devices: self.known_devices(),
             lifetime: minutes(10),
             limits: limits(),
             usage_recorder: self.usage_recorder(),

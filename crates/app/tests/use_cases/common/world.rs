@@ -1,5 +1,8 @@
 use super::End;
-use dwar_app::{ClockWatch, CommonPorts, Limits, Policies, SessionPolicy, Tokens, UsageRecorder};
+use dwar_app::{
+    ClockWatch, CommonPorts, KnownDevices, Limits, Policies, SessionPolicy, Tokens, UsageRecorder,
+};
+use dwar_identity::MockIdentityStore;
 use dwar_kernel::{KeyMode, PriceList, StoreError, TokenProfile};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
@@ -35,6 +38,7 @@ pub struct World {
     pub wallets: MockWalletStore,
     pub projects: MockProjectStore,
     pub sessions: MockSessionStore,
+    pub identities: MockIdentityStore,
     pub signer: MockTokenSigner,
     pub meta: MockGateway,
     pub msg91: MockGateway,
@@ -75,6 +79,7 @@ impl World {
             wallets: MockWalletStore::new(),
             projects: MockProjectStore::new(),
             sessions: MockSessionStore::new(),
+            identities: MockIdentityStore::new(),
             signer: MockTokenSigner::new(),
             meta: MockGateway::new(),
             msg91: MockGateway::new(),
@@ -127,6 +132,11 @@ impl World {
         };
         self.signer.expect_sign().returning(sign);
         self
+    }
+
+    pub fn known_devices(&mut self) -> KnownDevices {
+        let identities = Arc::new(take(&mut self.identities));
+        KnownDevices { tools: self.tools(), identities, limits: limits() }
     }
 
     pub fn tokens(&mut self) -> Tokens {

@@ -43,6 +43,8 @@ impl FromStr for VisitorAddress {
 pub enum GuardPass {
     /// The backend of the customer vouches for the visitor (`visitor.trusted`).
     Trusted,
+    /// The device is known to the phone.
+    Device,
 }
 
 /// Who asks for a code, as far as the caller knows.

@@ -34,6 +34,7 @@ const POLICY: GuessPolicy = GuessPolicy {
     stop_for: minutes(5),
     stop_pace: minutes(3),
     period: minutes(60),
+    device_stop_at: 4,
     ..GuessPolicy::OFF
 };
 
@@ -65,14 +66,14 @@ impl Model {
         let (phone, id) = (&mut phones[phone], send.otp.id);
         let hold = |own| Ok::<_, ()>(books.hold(own, send.entry));
         let prepared = send.judge(&mut phone.log(), hold, now).unwrap();
-        if let Prepared::Ready(_) = prepared {
+        if let Prepared::Ready(admission) = &prepared {
             if send.takes_place() {
                 phone.places.push((id, SendSlot { at: now, forgiven: false }));
             }
             if send.supersedes() {
                 phone.otps.iter_mut().for_each(Otp::supersede);
             }
-            phone.otps.push(send.otp.clone());
+            phone.otps.push(send.recorded(admission));
         }
         prepared
     }
@@ -136,6 +137,7 @@ impl Model {
             1 => places.iter().rev().nth(2).map(|(_, slot)| slot.at + WINDOW),
             2 => budget.period.and_then(|it| it.stopped_at).map(|at| at + POLICY.stop_for),
             3 => budget.last_wrong_at.map(|at| at + POLICY.slow_pace),
+            5 => budget.devices.map(|it| it.began_at + POLICY.period),
             4 => Some(now + seconds(21)),
             _ => None,
         };
@@ -208,6 +210,7 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
             if let Some(place) = draw.place(otps.len()).filter(|_| draw.below(4) == 0) {
                 login.guess = login.guess.meant_for(Some(otps[place].id));
             }
+            login.guess = login.guess.by_device(draw.below(3) == 0);
             model.views.extend(otps.iter().cloned());
             let wanted = model.redeem(phone, &login, now);
             both(logins.redeem(login, now).await.unwrap(), wanted)
@@ -254,7 +257,8 @@ fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) 
         (otp.delivery, cost) = (Delivery { status, attempts, due_at: None }, Cost::Nothing);
         otp.give_up();
     }
-    NewSend { quota: QUOTA, guesses: POLICY, cost, ..scene.make.new_send_of(otp) }
+    let by_device = draw.below(3) == 0;
+    NewSend { by_device, quota: QUOTA, guesses: POLICY, cost, ..scene.make.new_send_of(otp) }
 }
 
 /// Any report on any attempt of a request, or on an unknown attempt.

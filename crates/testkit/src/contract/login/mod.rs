@@ -5,12 +5,14 @@
 //! events in [`super::events`].
 
 mod agreement;
+mod device;
 mod prepare;
 mod redeem;
 mod relay;
 mod report;
 
 pub use agreement::*;
+pub use device::*;
 pub use prepare::*;
 pub use redeem::*;
 pub use relay::*;

@@ -178,7 +178,7 @@ pub async fn the_budget_counts_across_resends(stores: &Stores) {
     // There is no second stop, and a success only resets the count in a row.
     assert_eq!(scene.try_at(&line, CODE, policy, served).await, Answer::Accepted);
     let period = Some(GuessPeriod { began_at, wrong: 8, stopped_at: Some(last) });
-    let on = GuessBudget { wrong: 0, last_wrong_at: Some(served), period };
+    let on = GuessBudget { wrong: 0, last_wrong_at: Some(served), period, devices: None };
     assert_eq!(counted(stores, &line).await, on);
 }
 
@@ -214,7 +214,7 @@ pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     }
     let at = START + NOW;
     let period = Some(GuessPeriod { began_at: at, wrong: 7, stopped_at: Some(at) });
-    let counted = GuessBudget { wrong: 7, last_wrong_at: Some(at), period };
+    let counted = GuessBudget { wrong: 7, last_wrong_at: Some(at), period, devices: None };
     assert_eq!(forget(&line).await, Some(counted));
     assert_eq!(forget(&line).await, None);
     scene.issued(&line).await;
