@@ -170,15 +170,36 @@ impl fmt::Display for LinkError {
 
 impl std::error::Error for LinkError {}
 
+/// How long the same reason why a pool has no connection is not logged again.
+const LOGGED: Duration = Duration::from_secs(30);
+
 /// Logs why there is no connection. Callers learn only that there is none.
-#[derive(Debug)]
-pub(crate) struct LogFailures;
+#[derive(Debug, Default)]
+pub(crate) struct LogFailures {
+    last: Mutex<Option<(Instant, String)>>,
+}
+
+impl LogFailures {
+    /// Whether this reason was logged a moment ago: a pool tries again and again.
+    fn was_logged(&self, cause: &LinkError) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = cause.to_string();
+        let logged = last.as_ref().is_some_and(|(at, told)| at.elapsed() < LOGGED && *told == text);
+        if !logged {
+            *last = Some((Instant::now(), text));
+        }
+        logged
+    }
+}
 
 impl HandleError<LinkError> for LogFailures {
     fn handle_error(&self, cause: LinkError) {
         match cause {
             // [`Epoch::end`] logs this once for all connections.
             LinkError::Outdated => tracing::debug!(%cause, "a connection is dropped"),
+            cause if self.was_logged(&cause) => {
+                tracing::debug!(%cause, "still no connection to PostgreSQL");
+            }
             cause => tracing::warn!(%cause, "no connection to PostgreSQL"),
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn take(conn: &mut PgConnection, lock: Lock) -> QueryResult<()> {
     Ok(())
 }
 
-/// Class and key of a lock. Locks of different classes never collide.
+/// Class and key of a lock. Locks of different classes never collide; [`hold_sends`] has class 4.
 fn key(lock: Lock) -> (i32, i32) {
     match lock {
         Lock::FirstProject => (1, 0),
@@ -36,7 +36,7 @@ fn key(lock: Lock) -> (i32, i32) {
         // is harmless.
         Lock::Searcher(id) => {
             let [.., a, b, c, d] = *id.uuid().as_bytes();
-            (4, i32::from_be_bytes([a, b, c, d]))
+            (7, i32::from_be_bytes([a, b, c, d]))
         }
     }
 }

@@ -208,7 +208,7 @@ pub(crate) fn links(size: u32, settings: &Settings, manager: LinkManager) -> Lin
         .min_idle(Some(1))
         .connection_timeout(patience)
         .test_on_check_out(true)
-        .error_handler(Box::new(crate::connection::link::LogFailures))
+        .error_handler(Box::new(crate::connection::link::LogFailures::default()))
         .build_unchecked(manager)
 }
 
