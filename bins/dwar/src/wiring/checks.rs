@@ -148,6 +148,11 @@ async fn empty(core: &Core) -> Result<Finding, StoreError> {
         others.iter().map(String::as_str).filter(|it| is_ours(it)).collect();
     Ok(if !in_the_way.is_empty() {
         failed(format!("tables exist already: {}", in_the_way.join(", ")), causes::FOREIGN.advice)
+    } else if let Ok(Location::Sqlite(file)) = Location::of(&core.config.database)
+        && !file.exists()
+    {
+        let detail = format!("there is no database {}", file.display());
+        warning(detail, "run this in the folder of the service, or start it: it makes a new one")
     } else if others.is_empty() {
         let detail = "the database is empty; the service sets it up on its first start";
         warning(detail, "start the service, or run `dwar migrate`")
@@ -216,16 +221,16 @@ fn replacement(given: &GivenKeys, known: &KnownKeys) -> (Finding, bool) {
     let (unused, missing) = (given.unused(known), given.missing(known));
     let in_use = known.masters.last() == Some(&given.master);
     if missing > 0 {
-        let told = format!(
-            "{missing} earlier master keys are not in secrets.older_master_keys, so what they \
-             encrypted cannot be read"
-        );
+        let keys = counted(missing as u64, "earlier master key is", "earlier master keys are");
+        let told =
+            format!("{keys} not in secrets.older_master_keys, so some stored data cannot be read");
         return (warning(told, "put them back into secrets.older_master_keys"), true);
     }
     let finding = match (known.masters.len(), in_use, unused) {
         (0, ..) | (1, true, 0) => ok("matches the stored data"),
         (count, true, 0) => {
-            ok(format!("matches the stored data, some of it by {} earlier ones", count - 1))
+            let earlier = counted(count as u64 - 1, "earlier key", "earlier keys");
+            ok(format!("matches the stored data, some of it by {earlier}"))
         }
         (_, true, _) => warning(
             "step 1 of replacing it: the next one is in secrets.older_master_keys, and not yet used",
