@@ -23,6 +23,9 @@ pub struct LocalLevels {
 #[derive(Debug)]
 struct LocalProject {
     capacity: i64,
+    /// Whether the capacity was computed. Before that nothing is written, or the least capacity would cut the levels
+    /// of a large project on record.
+    is_sized: bool,
     levels: HashMap<GuardSubject, LocalLevel>,
     /// The levels with changes that are not on record yet.
     changed: HashSet<GuardSubject>,
@@ -80,7 +83,8 @@ impl LocalLevels {
 
     /// Sets the capacity of a project.
     pub fn resize(&mut self, project: ProjectId, capacity: i64) {
-        self.project(project).capacity = capacity;
+        let project = self.project(project);
+        (project.capacity, project.is_sized) = (capacity, true);
     }
 
     /// The projects with more addresses than are counted, each once.
@@ -90,13 +94,11 @@ impl LocalLevels {
     }
 
     /// Begins to write the changes. Until [`LocalLevels::written`] or [`LocalLevels::not_written`] they count
-    /// as before. `None` if no project is guarded.
+    /// as before. `None` if no project with a known capacity is guarded.
     pub fn to_write(&mut self) -> Option<LevelExchange> {
-        if self.projects.is_empty() {
-            return None;
-        }
-        let mut changes = Vec::new();
-        for (id, project) in &mut self.projects {
+        let (mut changes, mut projects) = (Vec::new(), Vec::new());
+        for (id, project) in self.projects.iter_mut().filter(|(_, project)| project.is_sized) {
+            projects.push(*id);
             for subject in std::mem::take(&mut project.changed) {
                 let capacity = capacity_of(subject.kind, project.capacity);
                 let level = project.level(subject);
@@ -111,10 +113,13 @@ impl LocalLevels {
                 }
             }
         }
+        if projects.is_empty() {
+            return None;
+        }
         // In one order for all instances, so that they do not wait for each other in a circle.
         changes.sort_unstable_by_key(|change| (change.project, change.subject));
         let since = self.read_until.map_or(Timestamp::UNIX_EPOCH, |until| until - OVERLAP);
-        Some(LevelExchange { changes, projects: self.projects.keys().copied().collect(), since })
+        Some(LevelExchange { changes, projects, since })
     }
 
     /// The changes are on record, and these are the levels that changed, as of `now`.
@@ -162,6 +167,7 @@ impl LocalLevels {
         }
         self.projects.entry(project).or_insert_with(|| LocalProject {
             capacity: SubjectKind::project_capacity(0),
+            is_sized: false,
             levels: HashMap::new(),
             changed: HashSet::new(),
             addresses: 0,
@@ -201,5 +207,26 @@ const fn capacity_of(kind: SubjectKind, of_project: i64) -> i64 {
         SubjectKind::Address => SubjectKind::ADDRESS_CAPACITY,
         SubjectKind::Series => SubjectKind::SERIES_CAPACITY,
         SubjectKind::Project => of_project,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dwar_kernel::Digest;
+
+    #[test]
+    fn a_project_of_unknown_capacity_writes_nothing() {
+        let now = Timestamp::UNIX_EPOCH;
+        let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let subject = GuardSubject { kind: SubjectKind::Project, digest: Digest([7; 32]) };
+        let mut levels = LocalLevels::default();
+        levels.change(project, subject, -TOKEN, now);
+        assert_eq!(levels.to_write(), None);
+        // What was taken meanwhile is written later, and counts at once.
+        levels.resize(project, 5_000 * TOKEN);
+        let written = levels.to_write().unwrap().changes;
+        let change = LevelChange { project, subject, by: -TOKEN, capacity: 5_000 * TOKEN };
+        assert_eq!(written, [change]);
     }
 }
