@@ -37,6 +37,7 @@ pub(crate) struct GuardTake<'a> {
 }
 
 impl Guard {
+    /// A guard that knows no levels yet: it reads those on record with its first exchange.
     pub fn new(tools: CommonPorts, store: Arc<dyn GuardStore>) -> Self {
         let (levels, reviewed) = (Mutex::default(), Mutex::default());
         Self { tools, store, levels, reviewed }

@@ -20,7 +20,9 @@ words! {
 }
 
 impl SubjectKind {
+    /// Capacity of an address: 50 tokens.
     pub const ADDRESS_CAPACITY: i64 = 50 * TOKEN;
+    /// Capacity of a series: 20 tokens.
     pub const SERIES_CAPACITY: i64 = 20 * TOKEN;
 
     /// The capacity of a project with this many verified logins in the last seven settled days: a hundredth of
