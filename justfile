@@ -48,6 +48,10 @@ bench-scale *args:
 soak *args:
     ./scripts/soak.sh {{ args }}
 
+# thirty days of one project against seven attackers (docs/guard.md)
+simulate-guard *args:
+    ./scripts/simulate-guard.sh {{ args }}
+
 # the libraries of others, with tokens, discovery, events and hooks of a running service
 interop:
     cargo build
