@@ -9,6 +9,8 @@ on_both_databases! {
     a_device_ends_with_its_identity_and_with_the_guard;
 }
 
+const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
+
 /// A project whose guard watches; five wrong codes stop a phone for a day, and it gets so many sends in ten minutes.
 fn guarded(database: Database, sends: &str) -> (Service, Project) {
     let world = World::new(database)
@@ -100,6 +102,7 @@ async fn an_attacker_stops_a_phone_and_its_owner_still_logs_in(database: Databas
 
 async fn twenty_wrong_codes_of_known_devices_make_them_strangers(database: Database) {
     let world = World::new(database)
+        .with("DWAR__SECRETS__MASTER_KEY", KEY)
         .with("DWAR__LIMITS__GUESSES__STOP_AT", "5")
         .with("DWAR__LIMITS__LIVE__SEND", "10")
         .with("DWAR__LIMITS__LIVE__VERIFY_ATTEMPTS", "10");

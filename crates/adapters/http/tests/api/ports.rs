@@ -199,7 +199,11 @@ fn limits(general: u32, validate: u32, ceiling: u32) -> Limits {
         validate: Quota { limit: validate, window: minutes(1) },
         general: Quota { limit: general, window: minutes(1) },
     };
-    Limits { live: mode(3, 5), test: mode(20, 20), guesses: GuessPolicy::OFF }
+    Limits {
+        live: mode(3, 5),
+        test: mode(20, 20),
+        guesses: GuessPolicy { device_stop_at: 20, ..GuessPolicy::OFF },
+    }
 }
 
 #[derive(Default)]
