@@ -6,9 +6,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Flags that no answer shows, or that are shown in another unit.
-const OTHERWISE: [(&str, &str); 17] = [
+const OTHERWISE: [(&str, &str); 18] = [
     ("balance-rupees", "shown in paise"),
     ("low-balance-rupees", "shown in paise"),
+    ("daily-spend-rupees", "shown in paise"),
     ("rupees", "shown in paise"),
     ("days", "shown as an instant"),
     ("owner", "shown as a role"),

@@ -54,7 +54,8 @@ fn a_number_chooses_its_scenario() {
         ("9000000004", Scenario::InsufficientBalance),
         ("9000000005", Scenario::SlowDelivery),
         ("9000000000", Scenario::Delivered),
-        ("9000000006", Scenario::Delivered),
+        ("9000000006", Scenario::ProofRequired),
+        ("9000000007", Scenario::Delivered),
         ("9000010001", Scenario::Delivered),
         ("9876540001", Scenario::Delivered),
     ] {
