@@ -201,7 +201,7 @@ jobs_shown=$chosen
 start_tests
 if [ -n "$all" ] && [ -z "$chosen" ]; then
     start_histories
-    job "examples in the documentation" cargo test --locked --workspace --doc
+    job "examples in the documentation" cargo test --locked --workspace --doc --no-fail-fast
 fi
 wait
 # What breaks or floods a service, or looks at a page while it changes, says more while nothing else takes its time.

@@ -38,6 +38,7 @@
 //!     quota: SendQuota { places, reach: None },
 //!     guesses: GuessPolicy::default(),
 //!     cost: Cost::Hold(Paise(25)),
+//!     guard: None,
 //!     entry: EntryId::first_at(now),
 //! };
 //!
