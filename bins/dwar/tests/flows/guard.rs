@@ -1,6 +1,6 @@
 //! The guard over HTTP, on both databases, and on two instances of PostgreSQL.
 
-use crate::common::{Answer, Database, Project, Service};
+use crate::common::{Answer, Database, Project, Service, World};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,16 @@ on_both_databases! {
     a_restart_keeps_levels;
 }
 
+const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
+
 mod postgres_together {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
     async fn two_instances_share_levels() {
-        let one = Service::start(Database::postgres().await);
+        let world = World::new(Database::postgres().await);
+        let one = Service::start_in(world.with("DWAR__SECRETS__MASTER_KEY", KEY));
         let two = one.twin();
         let project = guarded(&one, "enforce");
         flood(&one, &project).await;
