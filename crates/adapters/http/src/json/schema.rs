@@ -85,12 +85,12 @@ pub(crate) fn visitor() -> Object {
             "Whether the visitor has passed a challenge of yours, such as a captcha. Never copy it from what \
              the visitor sends: a bot would then vouch for itself.",
         ))
-        .examples([json!(false)]);
+        .examples([json!(true)]);
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
         .property("address", address)
         .property("trusted", trusted)
-        .examples([json!({ "address": "203.0.113.7", "trusted": false })])
+        .examples([json!({ "address": "203.0.113.7" })])
         .build()
 }
 
