@@ -137,7 +137,8 @@ async fn statements() -> Vec<(String, Vec<u32>)> {
     let service = Service::start_in(World::new(database).with("DWAR__DATABASE__URL", &tapped));
     use_everything(&service).await;
     tokio::time::sleep(Duration::from_secs(25)).await;
-    tap.texts().into_iter().collect()
+    // The probe of the engine makes a table of its own first.
+    tap.texts().into_iter().filter(|(sql, _)| !sql.contains("pg_temp")).collect()
 }
 
 async fn use_everything(service: &Service) {
