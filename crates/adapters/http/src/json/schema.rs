@@ -113,9 +113,8 @@ pub(crate) fn device() -> Object {
          if it were absent.",
     );
     ObjectBuilder::new()
-        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .schema_type(SchemaType::AnyValue)
         .description(said)
-        .max_length(Some(SMALL))
         .examples([json!("svc_dt_…")])
         .build()
 }
