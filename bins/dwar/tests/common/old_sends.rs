@@ -1,4 +1,4 @@
-//! Ledger entries of old sends.
+//! Ledger entries and places of old sends.
 
 use super::{Database, Project, World};
 
@@ -40,5 +40,32 @@ impl World {
              WHERE project_id = {project}"
         );
         self.database.run(&moved).await;
+    }
+
+    /// Makes the one place that each phone of the project has into so many, from half an hour to at most sixteen hours
+    /// old.
+    pub async fn age_places(&self, project: &Project, places: usize) {
+        // Places are deleted by their ids, so a new id has to be above those of today.
+        let (id, older) = match self.database {
+            Database::Postgres { .. } => (
+                "('ff' || substr(gen_random_uuid()::text, 3))::uuid",
+                "taken_at - i * interval '30 minutes'",
+            ),
+            _ => ("CAST(x'ff' || randomblob(15) AS blob)", "taken_at - i * 1800000"),
+        };
+        let project = self.database.id(&project.id);
+        let copied = format!(
+            "WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {places}) \
+             INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven) \
+             SELECT {id}, project_id, mode, phone_index, {older}, forgiven FROM send_slots, numbers \
+             WHERE project_id = {project}"
+        );
+        let newest = format!(
+            "DELETE FROM send_slots WHERE project_id = {project} AND taken_at = \
+             (SELECT max(taken_at) FROM send_slots AS own WHERE own.project_id = send_slots.project_id \
+              AND own.phone_index = send_slots.phone_index)"
+        );
+        self.database.run(&copied).await;
+        self.database.run(&newest).await;
     }
 }
