@@ -20,6 +20,8 @@ pub const TWILIO_TOKEN: &str = "twilio-token-Nb3VyC8f";
 pub const MSG91_TOKEN: &str = "msg91-receipts-Tq6ZwH1d";
 pub const GUPSHUP_TOKEN: &str = "gupshup-receipts-Xe5KuM2a";
 pub const METRICS_TOKEN: &str = "metrics-token-Wd4LoP9c";
+/// The address of every visitor.
+pub const VISITOR: &str = "2001:db8:5f3a:9c71::2d4e";
 /// The number at WhatsApp that receipts have to be about.
 pub const NUMBER: &str = "1065403522";
 
@@ -110,6 +112,7 @@ impl House {
         secrets.add("what a provider reports by", TOKEN);
         secrets.add("what a provider is called with", echo::API_KEY);
         secrets.add("a password", PASSWORD);
+        secrets.add("the address of a visitor", VISITOR);
         secrets.add_phone(PHONE);
         for (name, secret) in CREDENTIALS {
             secrets.add(name, secret);
@@ -128,7 +131,8 @@ impl House {
             let reading =
                 ["--identity-lookup", "on", "--identity-delete", "on", "--events-feed", "on"];
             let relay = ["--relay-live", "on", "--relay-test", "on", "--own-issuer", "on"];
-            world.cli(&[&["project", "set"][..], &of, &reading, &relay].concat());
+            let guard = ["--guard", "watch"];
+            world.cli(&[&["project", "set"][..], &of, &reading, &relay, &guard].concat());
             for url in [&self.endpoint.url, &format!("{}/events", self.echo.url)] {
                 let add = ["webhook", "add", "--full-phone", "--url", url];
                 world.cli(&[&add[..], &of].concat());

@@ -8,10 +8,11 @@ use crate::common::Ear;
 use crate::doors::stage::PHONE;
 
 /// The prefix of each kind of secret, and its name. An example in a page or a document is shorter.
-const BEGINNINGS: [(&str, &str); 8] = [
+const BEGINNINGS: [(&str, &str); 9] = [
     ("svc_live_", "an API key"),
     ("svc_test_", "an API key"),
-    (REFRESH.0, "a refresh token"),
+    ("svc_rt_", "a refresh token"),
+    ("svc_dt_", "the token of a device"),
     ("svc_adm_", "an admin token"),
     ("svc_lnk_", "an invitation"),
     ("svc_ops_", "the session of an operator"),
@@ -19,9 +20,9 @@ const BEGINNINGS: [(&str, &str); 8] = [
     ("eyJ", "an access token"),
 ];
 const SHORTEST: usize = 32;
-/// The prefix of a refresh token, and the number of digits of session and generation that follow,
-/// which are not secret.
-const REFRESH: (&str, usize) = ("svc_rt_", 40);
+/// Prefixes after which so many digits are not secret: session and generation in a refresh token, identity and
+/// expiry in the token of a device.
+const OPEN: [(&str, usize); 2] = [("svc_rt_", 40), ("svc_dt_", 48)];
 /// The text before the value of a hidden field.
 const FIELDS: [&str; 2] = ["name=\"csrf-token\" content=\"", "name=\"csrf\" value=\""];
 
@@ -62,7 +63,8 @@ fn add_from(secrets: &mut Secrets, text: &str) {
         for (at, _) in text.match_indices(beginning) {
             let is_part = |it: char| it.is_ascii_alphanumeric() || "_-.+/=".contains(it);
             let secret = text[at..].split(|it| !is_part(it)).next().unwrap_or_default();
-            let open = if beginning == REFRESH.0 { beginning.len() + REFRESH.1 } else { 0 };
+            let open = OPEN.iter().find(|(open, _)| *open == beginning);
+            let open = open.map_or(0, |(_, digits)| beginning.len() + digits);
             if secret.len() >= SHORTEST + open {
                 secrets.add(what, &secret[open..]);
             }

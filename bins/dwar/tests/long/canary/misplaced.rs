@@ -32,6 +32,7 @@ struct Held<'a> {
     code: String,
     access: String,
     refresh: String,
+    device: String,
 }
 
 impl<'a> Held<'a> {
@@ -42,12 +43,13 @@ impl<'a> Held<'a> {
         house.secrets().add_code(&code);
         let text = |field: &str| pair[field].as_str().unwrap().to_owned();
         let (access, refresh) = (text("access_token"), text("refresh_token"));
-        Self { house, key, token: &house.stage.owner, phone, code, access, refresh }
+        let (token, device) = (&house.stage.owner, text("device"));
+        Self { house, key, token, phone, code, access, refresh, device }
     }
 
     fn secrets(&self) -> Vec<String> {
-        let Self { phone, code, access, refresh, .. } = self;
-        let all = [self.key, phone, code, access, refresh, &self.token.token];
+        let Self { phone, code, access, refresh, device, .. } = self;
+        let all = [self.key, phone, code, access, refresh, device, &self.token.token];
         let with_plus = format!("+91{phone}");
         all.into_iter().map(str::to_owned).chain([with_plus]).collect()
     }
@@ -171,6 +173,7 @@ fn bodies(secret: &str) -> Vec<Value> {
     vec![
         json!({ "phone": secret, "code": secret, "otp_id": secret, "name": secret, "mode": secret }),
         json!({ "access_token": secret, "refresh_token": secret, "url": secret, "reference": secret }),
+        json!({ "phone": "9123456780", "device": secret, "visitor": { "address": secret, "trusted": secret } }),
         json!({ "phone": [secret], "code": { "x": secret }, "access_token": [secret], "mode": [secret] }),
         json!({ secret: secret, "refresh_token": { secret: 1 }, "name": { secret: secret } }),
         json!([secret]),

@@ -1,6 +1,6 @@
 //! Every operation of the public API, with valid and with invalid input.
 
-use crate::canary::house::{House, text};
+use crate::canary::house::{House, VISITOR, text};
 use crate::common::{Answer, answer, wrong};
 use crate::doors::stage::{NOBODY, PHONE};
 use reqwest::Method;
@@ -18,6 +18,7 @@ pub async fn walk(house: &House) {
         }
         for _ in 0..5 {
             caller.relay_and_check().await;
+            caller.return_with_a_device().await;
         }
         caller.call_a_hook().await;
         caller.be_refused().await;
@@ -95,6 +96,36 @@ impl Caller<'_> {
         self.post("/v1/otp/verify", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
         self.get(&format!("/v1/otp/status/{}", text(&sent["otp_id"]))).await.ok();
         self.use_up(&phone, &pair).await;
+    }
+
+    /// Logs in twice, the second time with the device of the first, which is also shown where it is unknown.
+    async fn return_with_a_device(&self) {
+        // The vendor delivers at once to these, so that no late message carries an old code.
+        let mut phones = std::iter::repeat_with(|| self.house.phone());
+        let phone = phones.find(|phone| phone.ends_with(['5', '6', '7', '8', '9'])).unwrap();
+        let visitor = json!({ "address": VISITOR, "trusted": false });
+        let mut shown = Value::Null;
+        for _ in 0..2 {
+            let send = json!({ "phone": phone, "visitor": visitor, "device": shown });
+            self.post("/v1/otp/send", send).await.ok();
+            let code = self.house.code(self.key, &phone).await;
+            self.house.secrets().add_code(&code);
+            let guess = |code: &str| json!({ "phone": phone, "code": code, "device": shown });
+            self.post("/v1/otp/verify", guess(&wrong(&code, 0))).await.refused(400, "INVALID_OTP");
+            self.post("/v1/otp/check", guess(&wrong(&code, 1))).await.refused(400, "INVALID_OTP");
+            let pair = self.post("/v1/otp/verify", guess(&code)).await.ok();
+            shown = json!(text(&pair["device"]));
+        }
+        let stranger = self.house.phone();
+        let elsewhere = json!({ "phone": stranger, "visitor": visitor, "device": shown });
+        self.post("/v1/otp/send", elsewhere).await.ok();
+        let altered = json!(text(&shown).replacen("svc_dt_0", "svc_dt_1", 1));
+        for device in [altered, json!([shown]), json!({ "device": shown })] {
+            let guess = json!({ "phone": stranger, "code": "12345", "device": device });
+            self.post("/v1/otp/verify", guess).await.refused(422, "INVALID_OTP_CODE");
+            let guess = json!({ "phone": phone, "code": "123456", "device": device });
+            self.post("/v1/otp/verify", guess).await.refused(400, "OTP_NOT_FOUND");
+        }
     }
 
     /// A relayed code, and a code that is checked without a login.
