@@ -99,6 +99,7 @@ impl Stage {
         let settings = json!({
             "brand": null,
             "fallback_seconds": null,
+            "guard": "off",
             "identity_lookup": false,
             "relay_test": false,
             "sms_providers": null,

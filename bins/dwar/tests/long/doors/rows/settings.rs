@@ -31,6 +31,7 @@ pub fn change() -> Row {
             },
             |it| patch(it, json!({ "fallback_seconds": it.pick(30, -1, 1_000_000) })),
             |it| patch(it, json!({ "token_type": it.pick("JWT", "jwt", "id+jwt") })),
+            |it| patch(it, json!({ "guard": it.pick("watch", "Watch", "enforced") })),
             |it| {
                 patch(it, json!({ "sms_providers": it.of(json!(["console"]), json!(["pigeon"]))? }))
             },
@@ -89,6 +90,10 @@ pub fn change() -> Row {
                 let fields = [("token_claims", ""), ("token_type", token_type)];
                 form(format!("/p/{}/settings/tokens", it.project()), &fields)
             },
+            |it| {
+                let mode = it.pick("enforce", "Watch", "enforced");
+                form(format!("/p/{}/settings/guard", it.project()), &[("guard", mode)])
+            },
         ]),
         cli: Door::Calls(vec![
             |it| {
@@ -97,6 +102,7 @@ pub fn change() -> Row {
             },
             |it| set(it, ("fallback-seconds", it.pick("30", "-1", "1000000"))),
             |it| set(it, ("token-type", it.pick("JWT", "jwt", "id+jwt"))),
+            |it| set(it, ("guard", it.pick("watch", "Watch", "enforced"))),
             |it| set(it, ("sms-providers", it.of("console", "pigeon")?)),
         ]),
         ..READ
