@@ -2,8 +2,8 @@ use crate::CommonPorts;
 use dwar_kernel::{Digest, GuardMode, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp};
 use dwar_project::Caller;
 use dwar_ratelimit::guard::{
-    GuardMark, GuardSubject, GuardedSend, LocalLevels, SubjectKind, TOKEN, Visitor, VisitorAddress,
-    settled_week,
+    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LocalLevels, TOKEN,
+    Visitor, VisitorAddress, settled_week,
 };
 use dwar_ratelimit::{GuardStore, Quota};
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ impl Guard {
         for subject in &taken {
             levels.change(project, *subject, -TOKEN, now);
         }
-        let is_address = |it: &&GuardSubject| it.kind == SubjectKind::Address;
+        let is_address = |it: &&GuardSubject| it.kind == GuardSubjectKind::Address;
         let send = GuardedSend {
             visitor: subjects.iter().find(is_address).map(|address| address.digest),
             proven,
@@ -92,7 +92,7 @@ impl Guard {
         if mark.is_new {
             subjects = self.subjects(project, phone, None);
         }
-        let address = |digest| GuardSubject { kind: SubjectKind::Address, digest };
+        let address = |digest| GuardSubject { kind: GuardSubjectKind::Address, digest };
         subjects.extend(mark.visitor.map(address));
         let (mut levels, now) = (self.levels(), self.tools.now());
         for subject in subjects {
@@ -133,7 +133,7 @@ impl Guard {
             let (from, until) = settled_week(now);
             let verified = self.store.verified(project, from, until).await?;
             let mut levels = self.levels();
-            levels.resize(project, SubjectKind::project_capacity(verified));
+            levels.resize(project, GuardLevel::project_capacity(verified));
             levels.drop_full(now);
             for project in levels.overflown() {
                 tracing::warn!(%project, "the guard counts no more addresses: there are too many");
@@ -152,16 +152,17 @@ impl Guard {
     ) -> Vec<GuardSubject> {
         let series = &phone.national().as_bytes()[..SERIES];
         let network = address.map(VisitorAddress::network);
-        let address = network.map(|network| (SubjectKind::Address, network));
-        let others = [(SubjectKind::Series, series.to_vec()), (SubjectKind::Project, Vec::new())];
-        let subject = |(kind, value): (SubjectKind, Vec<u8>)| GuardSubject {
+        let address = network.map(|network| (GuardSubjectKind::Address, network));
+        let others =
+            [(GuardSubjectKind::Series, series.to_vec()), (GuardSubjectKind::Project, Vec::new())];
+        let subject = |(kind, value): (GuardSubjectKind, Vec<u8>)| GuardSubject {
             kind,
             digest: self.digest(project, kind, &value),
         };
         address.into_iter().chain(others).map(subject).collect()
     }
 
-    fn digest(&self, project: ProjectId, kind: SubjectKind, value: &[u8]) -> Digest {
+    fn digest(&self, project: ProjectId, kind: GuardSubjectKind, value: &[u8]) -> Digest {
         let project = project.uuid();
         let parts = [project.as_bytes().as_slice(), kind.as_str().as_bytes(), value];
         self.tools.vault.digest(Purpose::GuardSubject, &parts)
@@ -185,7 +186,7 @@ impl GuardTake<'_> {
     pub(crate) fn keep(&mut self, mark: Option<&GuardMark>, now: Timestamp) {
         let took = mark.filter(|mark| mark.took(now));
         let stays = |subject: &GuardSubject| {
-            took.is_some_and(|mark| mark.is_new || subject.kind == SubjectKind::Address)
+            took.is_some_and(|mark| mark.is_new || subject.kind == GuardSubjectKind::Address)
         };
         let (kept, given_back) = self.taken.iter().copied().partition(stays);
         self.taken = given_back;

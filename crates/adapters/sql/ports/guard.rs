@@ -7,7 +7,9 @@ use diesel::sql_types::BigInt;
 use dwar_activity::Grain;
 use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_ratelimit::GuardStore;
-use dwar_ratelimit::guard::{GuardLevel, LevelChange, LevelExchange, StoredLevel, SubjectKind};
+use dwar_ratelimit::guard::{
+    GuardLevel, GuardSubjectKind, LevelChange, LevelExchange, StoredLevel,
+};
 use dwar_sql::schema::{figures, guard_levels};
 use dwar_sql::{At, GuardLevelRow, Id, Lock, read_each};
 use std::collections::HashMap;
@@ -77,7 +79,7 @@ fn applied(
         changes.iter().map(|change| change.subject.digest.0.to_vec()).collect();
     let query = guard_levels::table
         .filter(guard_levels::project_id.eq_any(projects))
-        .filter(guard_levels::kind.eq_any(SubjectKind::ALL.map(SubjectKind::as_str)))
+        .filter(guard_levels::kind.eq_any(GuardSubjectKind::ALL.map(GuardSubjectKind::as_str)))
         .filter(guard_levels::digest.eq_any(digests));
     let known: Vec<StoredLevel> = read_each!(GuardLevelRow of query, conn);
     let known: HashMap<_, _> =

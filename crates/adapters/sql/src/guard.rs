@@ -5,7 +5,7 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_kernel::{Digest, StoreError};
 use dwar_ratelimit::guard::{
-    GuardLevel, GuardMark, GuardSubject, StandingTake, StoredLevel, SubjectKind,
+    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, StandingTake, StoredLevel,
 };
 
 /// The columns of `otps` for the guard; all of them blank for a send that was not guarded.
@@ -45,7 +45,7 @@ impl GuardMarkRow {
         if is_blank {
             return Ok(None);
         }
-        let kind = |word: String| read.known("asked", SubjectKind::from_word(&word));
+        let kind = |word: String| read.known("asked", GuardSubjectKind::from_word(&word));
         Ok(Some(GuardMark {
             visitor: self.visitor.map(|bytes| read.digest("visitor", bytes)).transpose()?,
             taken_at: read.maybe_at("taken_at", self.taken_at)?,
@@ -98,7 +98,7 @@ impl TryFrom<GuardLevelRow> for StoredLevel {
 
     fn try_from(row: GuardLevelRow) -> Result<Self, StoreError> {
         let read = Row::new("guard_levels", row.project_id);
-        let kind = read.known("kind", SubjectKind::from_word(&row.kind))?;
+        let kind = read.known("kind", GuardSubjectKind::from_word(&row.kind))?;
         let digest: Digest = read.digest("digest", row.digest)?;
         Ok(Self {
             project: read.id("project_id", row.project_id)?,

@@ -20,7 +20,7 @@ mod entropy;
 mod error;
 mod event;
 mod fixed_claims;
-mod guard_mode;
+mod guard;
 mod guesses;
 mod host;
 mod id;
@@ -44,7 +44,7 @@ pub use entropy::Entropy;
 pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use fixed_claims::{FixedClaims, InvalidClaims};
-pub use guard_mode::{GuardMode, UnknownGuardMode};
+pub use guard::{GuardMode, GuardSubjectKind, UnknownGuardMode};
 pub use guesses::{DevicePeriod, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use host::is_this_machine;
 pub use id::{

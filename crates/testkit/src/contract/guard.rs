@@ -7,21 +7,21 @@ use crate::{CODE, Line, MS, START, Stores, minutes, race, seconds};
 use dwar_kernel::{Digest, ProjectId, Timestamp};
 use dwar_login::{NewSend, Prepared, Redeemed};
 use dwar_ratelimit::guard::{
-    GuardLevel, GuardMark, GuardSubject, GuardedSend, LevelChange, LevelExchange, StoredLevel,
-    SubjectKind, TOKEN,
+    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LevelChange, LevelExchange,
+    StoredLevel, TOKEN,
 };
 use dwar_ratelimit::{Quota, SendAdmission, SendBound};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const CAPACITY: i64 = SubjectKind::SERIES_CAPACITY;
+const CAPACITY: i64 = GuardLevel::SERIES_CAPACITY;
 const HOME: Digest = Digest([1; 32]);
 const OTHER: Digest = Digest([2; 32]);
 const GUARDED: GuardedSend =
     GuardedSend { visitor: Some(HOME), proven: false, asked: None, day: None };
 
 const fn series(byte: u8) -> GuardSubject {
-    GuardSubject { kind: SubjectKind::Series, digest: Digest([byte; 32]) }
+    GuardSubject { kind: GuardSubjectKind::Series, digest: Digest([byte; 32]) }
 }
 
 const fn change(project: ProjectId, subject: GuardSubject, by: i64) -> LevelChange {
@@ -45,7 +45,7 @@ async fn exchange(
 pub async fn levels_change_as_the_domain_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (project, other) = (scene.project, scene.another().await);
-    let kinds = SubjectKind::ALL.map(|kind| GuardSubject { kind, digest: HOME });
+    let kinds = GuardSubjectKind::ALL.map(|kind| GuardSubject { kind, digest: HOME });
     let taken: Vec<_> = kinds.map(|subject| change(project, subject, -3 * TOKEN)).into();
     let read = exchange(stores, taken.clone(), &[project], START, START).await;
     let first = |change: &LevelChange| change.apply(None, START);
@@ -178,7 +178,7 @@ pub async fn a_guarded_send_is_marked_and_its_verification_tells(stores: &Stores
     let known = GuardMark { taken_at: Some(at(day - 1)), is_new: false, ..known };
     assert_eq!(guarded(GUARDED, day - 1).await, Some(known));
     assert_eq!(verified(&scene, &line, true, at(day - 1)).await, Some(known));
-    let asked = GuardedSend { visitor: None, asked: Some(SubjectKind::Series), ..GUARDED };
+    let asked = GuardedSend { visitor: None, asked: Some(GuardSubjectKind::Series), ..GUARDED };
     let later = 2 * 86_400 + 700;
     let marked = GuardMark {
         visitor: None,
@@ -186,7 +186,7 @@ pub async fn a_guarded_send_is_marked_and_its_verification_tells(stores: &Stores
         proven: false,
         is_new: false,
         earns: true,
-        asked: Some(SubjectKind::Series),
+        asked: Some(GuardSubjectKind::Series),
     };
     assert_eq!(guarded(asked, later).await, Some(marked));
     // Where the guard was off, nothing is told.

@@ -11,7 +11,7 @@ use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use dwar_kernel::{BlindIndex, ProjectId, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend};
 use dwar_otp::{DeliveryAttempt, Reason};
-use dwar_ratelimit::guard::{GuardMark, GuardedSend, SubjectKind};
+use dwar_ratelimit::guard::{GuardMark, GuardSubjectKind, GuardedSend};
 use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, OtpRow, Row};
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ fn prepare(
         )
         .given::<Array<Nullable<Text>>, _>(
             "asked",
-            each(steps, |step| guard(step).and_then(|it| it.asked).map(SubjectKind::as_str)),
+            each(steps, |step| guard(step).and_then(|it| it.asked).map(GuardSubjectKind::as_str)),
         )
         .given::<Array<Binary>, _>("phones_sealed", each(&rows, |row| row.phone_sealed.as_slice()))
         .given::<Array<Integer>, _>("code_keys", each(&rows, |row| row.code_key))

@@ -42,7 +42,7 @@ fn project() -> ProjectId {
     "00000000-0000-7000-8000-000000000001".parse().unwrap()
 }
 
-fn subject(kind: SubjectKind, number: u64) -> GuardSubject {
+fn subject(kind: GuardSubjectKind, number: u64) -> GuardSubject {
     let mut digest = [0; 32];
     digest[..8].copy_from_slice(&number.to_be_bytes());
     GuardSubject { kind, digest: Digest(digest) }
@@ -61,9 +61,9 @@ struct Ask {
 impl Ask {
     fn subjects(&self) -> [GuardSubject; 3] {
         [
-            subject(SubjectKind::Address, self.address),
-            subject(SubjectKind::Series, self.series),
-            subject(SubjectKind::Project, 0),
+            subject(GuardSubjectKind::Address, self.address),
+            subject(GuardSubjectKind::Series, self.series),
+            subject(GuardSubjectKind::Project, 0),
         ]
     }
 }
@@ -95,7 +95,7 @@ struct Service {
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
     /// A proof was required, because of this kind of subject.
-    Asked(SubjectKind),
+    Asked(GuardSubjectKind),
     /// The limit of the number refused.
     Limited,
     Sent,
@@ -203,7 +203,8 @@ impl Service {
 
 /// The subjects of a send that its mark counts for.
 fn counted(mark: &GuardMark, subjects: &[GuardSubject; 3]) -> Vec<GuardSubject> {
-    let address = mark.visitor.map(|digest| GuardSubject { kind: SubjectKind::Address, digest });
+    let address =
+        mark.visitor.map(|digest| GuardSubject { kind: GuardSubjectKind::Address, digest });
     let others = subjects[1..].iter().copied().filter(|_| mark.is_new);
     address.into_iter().chain(others).collect()
 }
@@ -226,7 +227,7 @@ struct Tally {
 fn the_bound_holds(seed: u64) {
     const LASTS: u64 = 3_600;
     let mut dice = Dice(seed);
-    let mut service = Service::new(SubjectKind::project_capacity(0));
+    let mut service = Service::new(GuardLevel::project_capacity(0));
     let mut tally = Tally::default();
     let (addresses, series) = (1 + dice.below(6), 1 + dice.below(8));
     let verifies = [0, 100, 400, 900][usize::try_from(dice.below(4)).unwrap()];
@@ -290,9 +291,9 @@ impl Tally {
         }
         for (subject, count) in unverified {
             let capacity = match subject.kind {
-                SubjectKind::Address => 50,
-                SubjectKind::Series => 20,
-                SubjectKind::Project => 200,
+                GuardSubjectKind::Address => 50,
+                GuardSubjectKind::Series => 20,
+                GuardSubjectKind::Project => 200,
             };
             let of = |counts: &BTreeMap<_, u64>| counts.get(&subject).copied().unwrap_or_default();
             let taken = self.taken.get(&subject).map(Vec::as_slice).unwrap_or_default();
@@ -326,14 +327,14 @@ struct People {
     entering: Vec<(u64, u64)>,
     next: u64,
     /// When a person was asked, and because of what.
-    asked: Vec<(u64, SubjectKind)>,
+    asked: Vec<(u64, GuardSubjectKind)>,
 }
 
 impl People {
     /// 10,000 new numbers a day, of which 88 % log in.
     fn usual(seed: u64) -> Self {
         println!("seed {seed}");
-        let service = Service::new(SubjectKind::project_capacity(61_600));
+        let service = Service::new(GuardLevel::project_capacity(61_600));
         let (entering, asked) = Default::default();
         let dice = Dice(seed);
         Self { service, dice, per_second: 116, enter_the_code: 880, entering, next: 0, asked }
@@ -393,7 +394,7 @@ fn asking_ends_within_five_minutes_after_a_flood() {
         let end = people.service.now;
         assert!(people.asked_since(0) > 100, "seed {seed}: the flood was not noticed");
         (0..3_600).for_each(|_| people.pass(true, true));
-        let project = people.asked.iter().filter(|(_, kind)| *kind == SubjectKind::Project);
+        let project = people.asked.iter().filter(|(_, kind)| *kind == GuardSubjectKind::Project);
         let last = project.map(|(at, _)| *at).max().unwrap();
         assert!(last < end + 300, "seed {seed}: asked {} seconds after the flood", last - end);
     }
@@ -412,7 +413,7 @@ fn asking_ends_within_five_minutes_after_an_outage() {
         (0..6 * 3_600).for_each(|_| people.pass(true, false));
         let end = people.service.now;
         (0..3_600).for_each(|_| people.pass(true, true));
-        let last = people.asked.iter().filter(|(_, kind)| *kind == SubjectKind::Project);
+        let last = people.asked.iter().filter(|(_, kind)| *kind == GuardSubjectKind::Project);
         let last = last.map(|(at, _)| *at).max().unwrap_or(end);
         assert!(last < end + 300, "seed {seed}: asked {} seconds after the outage", last - end);
     }
@@ -424,7 +425,8 @@ fn a_sale_asks_nobody_because_of_address_or_project() {
         let mut people = People::usual(seed);
         (people.per_second, people.enter_the_code) = (20 * 116, 750);
         (0..2 * 3_600).for_each(|_| people.pass(true, true));
-        let others = people.asked.iter().filter(|(_, kind)| *kind != SubjectKind::Series).count();
+        let others =
+            people.asked.iter().filter(|(_, kind)| *kind != GuardSubjectKind::Series).count();
         assert_eq!(others, 0, "seed {seed}");
     }
 }

@@ -1,4 +1,4 @@
-use dwar_kernel::{Digest, ProjectId, Timestamp, words};
+use dwar_kernel::{Digest, GuardSubjectKind, ProjectId, Timestamp};
 use std::time::Duration;
 
 /// One token. Levels are in millionths: in thousandths, the refill of a second would round to nothing.
@@ -7,33 +7,6 @@ pub const TOKEN: i64 = 1_000_000;
 const DAY_MS: i128 = 86_400_000;
 /// India is five and a half hours ahead.
 const AHEAD_OF_UTC: Duration = Duration::from_secs(19_800);
-
-words! {
-    /// What has a level.
-    SubjectKind {
-        /// The address of a visitor: one of IPv4, or the first 56 bits of one of IPv6.
-        Address = "address",
-        /// The numbers with the same first six digits.
-        Series = "series",
-        Project = "project",
-    }
-}
-
-impl SubjectKind {
-    /// Capacity of an address: 50 tokens.
-    pub const ADDRESS_CAPACITY: i64 = 50 * TOKEN;
-    /// Capacity of a series: 20 tokens.
-    pub const SERIES_CAPACITY: i64 = 20 * TOKEN;
-
-    /// The capacity of a project with this many verified logins in the last seven settled days: a hundredth of
-    /// them, at least 200.
-    ///
-    /// Sends that nobody verified do not count, or a flood that drips slowly would raise its own bound.
-    pub fn project_capacity(verified: u64) -> i64 {
-        let tokens = (verified / 100).clamp(200, 10_000_000);
-        i64::try_from(tokens).unwrap_or(i64::MAX / TOKEN) * TOKEN
-    }
-}
 
 /// The last seven days in India that are over at `now`: from the beginning of the first to the end of the last.
 pub fn settled_week(now: Timestamp) -> (Timestamp, Timestamp) {
@@ -45,7 +18,7 @@ pub fn settled_week(now: Timestamp) -> (Timestamp, Timestamp) {
 /// An address, a series or a project, by a keyed digest that names nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GuardSubject {
-    pub kind: SubjectKind,
+    pub kind: GuardSubjectKind,
     pub digest: Digest,
 }
 
@@ -61,6 +34,20 @@ pub struct GuardLevel {
 impl GuardLevel {
     /// After this time every instance has read a level.
     pub const KNOWN_AFTER: Duration = Duration::from_secs(60);
+
+    /// Capacity of an address: 50 tokens.
+    pub const ADDRESS_CAPACITY: i64 = 50 * TOKEN;
+    /// Capacity of a series: 20 tokens.
+    pub const SERIES_CAPACITY: i64 = 20 * TOKEN;
+
+    /// The capacity of a project with this many verified logins in the last seven settled days: a hundredth of
+    /// them, at least 200.
+    ///
+    /// Sends that nobody verified do not count, or a flood that drips slowly would raise its own bound.
+    pub fn project_capacity(verified: u64) -> i64 {
+        let tokens = (verified / 100).clamp(200, 10_000_000);
+        i64::try_from(tokens).unwrap_or(i64::MAX / TOKEN) * TOKEN
+    }
 
     pub const fn full(capacity: i64, at: Timestamp) -> Self {
         Self { level: capacity, at, capacity }
@@ -122,7 +109,7 @@ impl LevelChange {
 mod tests {
     use super::*;
 
-    const CAPACITY: i64 = SubjectKind::SERIES_CAPACITY;
+    const CAPACITY: i64 = GuardLevel::SERIES_CAPACITY;
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::from_timestamp(1_800_000_000, 0).unwrap() + Duration::from_secs(seconds)
@@ -155,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_change_is_applied_to_what_is_on_record_and_to_a_full_level_without_a_record() {
-        let subject = GuardSubject { kind: SubjectKind::Series, digest: Digest([7; 32]) };
+        let subject = GuardSubject { kind: GuardSubjectKind::Series, digest: Digest([7; 32]) };
         let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         let change = LevelChange { project, subject, by: -3 * TOKEN, capacity: CAPACITY };
         let first = change.apply(None, at(0)).level;
@@ -173,9 +160,9 @@ mod tests {
     #[test]
     fn the_capacity_of_a_project_is_a_hundredth_of_its_verified_logins() {
         let capacities =
-            [0, 20_099, 20_100, 70_000].map(|it| SubjectKind::project_capacity(it) / TOKEN);
+            [0, 20_099, 20_100, 70_000].map(|it| GuardLevel::project_capacity(it) / TOKEN);
         assert_eq!(capacities, [200, 200, 201, 700]);
-        assert_eq!(SubjectKind::project_capacity(u64::MAX), 10_000_000 * TOKEN);
+        assert_eq!(GuardLevel::project_capacity(u64::MAX), 10_000_000 * TOKEN);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use super::{GuardLevel, GuardSubject, LevelChange, StoredLevel, SubjectKind, TOKEN};
+use super::{GuardLevel, GuardSubject, GuardSubjectKind, LevelChange, StoredLevel, TOKEN};
 use dwar_kernel::{ProjectId, Timestamp};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl LocalLevels {
         project: ProjectId,
         subjects: &[GuardSubject],
         now: Timestamp,
-    ) -> Option<SubjectKind> {
+    ) -> Option<GuardSubjectKind> {
         let project = self.project(project);
         let exhausted = subjects.iter().find(|subject| project.tokens(subject, now) < TOKEN);
         exhausted.map(|subject| subject.kind)
@@ -156,7 +156,7 @@ impl LocalLevels {
                     || level.writing != 0
                     || level.stored.is_some_and(|stored| !stored.is_full(now))
             });
-            let is_address = |subject: &&GuardSubject| subject.kind == SubjectKind::Address;
+            let is_address = |subject: &&GuardSubject| subject.kind == GuardSubjectKind::Address;
             project.addresses = project.levels.keys().filter(is_address).count();
         }
     }
@@ -166,7 +166,7 @@ impl LocalLevels {
             self.read_until = None;
         }
         self.projects.entry(project).or_insert_with(|| LocalProject {
-            capacity: SubjectKind::project_capacity(0),
+            capacity: GuardLevel::project_capacity(0),
             is_sized: false,
             levels: HashMap::new(),
             changed: HashSet::new(),
@@ -186,7 +186,7 @@ impl LocalProject {
 
     /// Whether the subject is counted.
     fn has_room(&mut self, subject: &GuardSubject) -> bool {
-        let has_room = subject.kind != SubjectKind::Address
+        let has_room = subject.kind != GuardSubjectKind::Address
             || self.addresses < MOST_ADDRESSES
             || self.levels.contains_key(subject);
         self.is_over |= !has_room;
@@ -196,17 +196,17 @@ impl LocalProject {
     fn level(&mut self, subject: GuardSubject) -> &mut LocalLevel {
         let addresses = &mut self.addresses;
         self.levels.entry(subject).or_insert_with(|| {
-            *addresses += usize::from(subject.kind == SubjectKind::Address);
+            *addresses += usize::from(subject.kind == GuardSubjectKind::Address);
             LocalLevel::default()
         })
     }
 }
 
-const fn capacity_of(kind: SubjectKind, of_project: i64) -> i64 {
+const fn capacity_of(kind: GuardSubjectKind, of_project: i64) -> i64 {
     match kind {
-        SubjectKind::Address => SubjectKind::ADDRESS_CAPACITY,
-        SubjectKind::Series => SubjectKind::SERIES_CAPACITY,
-        SubjectKind::Project => of_project,
+        GuardSubjectKind::Address => GuardLevel::ADDRESS_CAPACITY,
+        GuardSubjectKind::Series => GuardLevel::SERIES_CAPACITY,
+        GuardSubjectKind::Project => of_project,
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
     fn a_project_of_unknown_capacity_writes_nothing() {
         let now = Timestamp::UNIX_EPOCH;
         let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-        let subject = GuardSubject { kind: SubjectKind::Project, digest: Digest([7; 32]) };
+        let subject = GuardSubject { kind: GuardSubjectKind::Project, digest: Digest([7; 32]) };
         let mut levels = LocalLevels::default();
         levels.change(project, subject, -TOKEN, now);
         assert_eq!(levels.to_write(), None);

@@ -1,4 +1,4 @@
-use super::{SubjectKind, TOKEN};
+use super::{GuardSubjectKind, TOKEN};
 use crate::Quota;
 use dwar_kernel::{Digest, Timestamp};
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub struct GuardedSend {
     /// Whether the send passed unjudged.
     pub proven: bool,
     /// The first subject whose level demanded a proof, where the guard only watches.
-    pub asked: Option<SubjectKind>,
+    pub asked: Option<GuardSubjectKind>,
     /// The most places that the phone may keep in a day, if that is enforced.
     pub day: Option<Quota>,
 }
@@ -48,7 +48,7 @@ pub struct GuardMark {
     pub is_new: bool,
     /// Whether its verification earns tokens beyond the one that was taken.
     pub earns: bool,
-    pub asked: Option<SubjectKind>,
+    pub asked: Option<GuardSubjectKind>,
 }
 
 impl GuardMark {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_proven_or_asked_send_takes_nothing_and_earns_half_a_token() {
         let proven = GuardedSend { proven: true, ..SEND };
-        let asked = GuardedSend { asked: Some(SubjectKind::Series), ..SEND };
+        let asked = GuardedSend { asked: Some(GuardSubjectKind::Series), ..SEND };
         for send in [proven, asked] {
             let mark = GuardMark::new(&send, &GuardedPhone::default(), at(0));
             assert_eq!((mark.taken_at, mark.gives()), (None, TOKEN / 2));

@@ -7,12 +7,12 @@
 //!
 //! ```
 //! use dwar_kernel::read_instant;
-//! use dwar_ratelimit::guard::{GuardLevel, SubjectKind, TOKEN};
+//! use dwar_ratelimit::guard::{GuardLevel, TOKEN};
 //! use std::time::Duration;
 //!
 //! let start = read_instant("2026-11-27T08:00:00Z").unwrap();
 //! let hours = |count: u64| start + Duration::from_secs(3_600 * count);
-//! let full = GuardLevel::full(SubjectKind::SERIES_CAPACITY, start);
+//! let full = GuardLevel::full(GuardLevel::SERIES_CAPACITY, start);
 //! let empty = full.changed(-20 * TOKEN, full.capacity, start);
 //! assert!(empty.is_exhausted(start));
 //! // A day refills all of it, so a token takes 72 minutes.
@@ -24,9 +24,8 @@ mod local;
 mod mark;
 mod visitor;
 
-pub use level::{
-    GuardLevel, GuardSubject, LevelChange, StoredLevel, SubjectKind, TOKEN, settled_week,
-};
+pub use dwar_kernel::GuardSubjectKind;
+pub use level::{GuardLevel, GuardSubject, LevelChange, StoredLevel, TOKEN, settled_week};
 pub use local::{LevelExchange, LocalLevels, MOST_ADDRESSES};
 pub use mark::{GuardMark, GuardedPhone, GuardedSend, StandingTake};
 pub use visitor::{GuardPass, InvalidVisitorAddress, Visitor, VisitorAddress};

@@ -13,6 +13,17 @@ words! {
     }
 }
 
+words! {
+    /// What has a level of the guard.
+    GuardSubjectKind {
+        /// The address of a visitor: one of IPv4, or the first 56 bits of one of IPv6.
+        Address = "address",
+        /// The numbers with the same first six digits.
+        Series = "series",
+        Project = "project",
+    }
+}
+
 /// A project is not guarded until an operator switches its guard on.
 impl Default for GuardMode {
     fn default() -> Self {
