@@ -19,6 +19,7 @@ const (
 	EventIdentityDeleted  EventType = "identity.deleted"
 	EventWalletLow        EventType = "wallet.low"
 	EventSpendReached     EventType = "spend.reached"
+	EventGuardEmptied     EventType = "guard.emptied"
 	EventEndpointDisabled EventType = "endpoint.disabled"
 	EventProviderFailing  EventType = "provider.failing"
 	EventAlertOpened      EventType = "alert.opened"
@@ -26,8 +27,8 @@ const (
 	EventWebhookTest      EventType = "webhook.test"
 )
 
-// EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *SpendEvent, *EndpointEvent,
-// *ProviderEvent, *AlertEvent, *WebhookTestEvent and UnknownEvent:
+// EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *SpendEvent, *GuardEvent,
+// *EndpointEvent, *ProviderEvent, *AlertEvent, *WebhookTestEvent and UnknownEvent:
 //
 //	switch data := event.Data.(type) {
 //	case *dwar.OTPEvent:
@@ -84,6 +85,15 @@ type SpendEvent struct {
 	LimitPaise int64 `json:"limit_paise"`
 }
 
+// GuardEvent is of EventGuardEmptied.
+type GuardEvent struct {
+	EventProject
+	// Subject is what the level is of: address, series or project.
+	Subject string `json:"subject"`
+	// Guard is the mode of the guard: watch or enforce.
+	Guard string `json:"guard"`
+}
+
 // EndpointEvent is of EventEndpointDisabled.
 type EndpointEvent struct {
 	EventProject
@@ -138,6 +148,7 @@ var newEventData = map[EventType]func() EventData{
 	EventIdentityDeleted:  func() EventData { return new(IdentityEvent) },
 	EventWalletLow:        func() EventData { return new(WalletEvent) },
 	EventSpendReached:     func() EventData { return new(SpendEvent) },
+	EventGuardEmptied:     func() EventData { return new(GuardEvent) },
 	EventEndpointDisabled: func() EventData { return new(EndpointEvent) },
 	EventProviderFailing:  func() EventData { return new(ProviderEvent) },
 	EventAlertOpened:      func() EventData { return new(AlertEvent) },

@@ -90,7 +90,8 @@ function named(cell) {
 function eventField(name) {
   if (name.endsWith("_id")) return "01a1fd52-99b3-7153-a92f-729c806553a2";
   if (name === "failing_since" || name === "since") return "2026-11-21T08:57:07.416Z";
-  return { mode: "live", channel: "whatsapp", phone: "+9198••••3210", provider: "msg91", alert: "wallet_empty", severity: "page" }[name] ?? 7;
+  const words = { channel: "whatsapp", provider: "msg91", alert: "wallet_empty", severity: "page", subject: "series", guard: "watch" };
+  return { mode: "live", phone: "+9198••••3210", ...words }[name] ?? 7;
 }
 
 /** One case for each operation, for each code and for each type of event. */

@@ -45,6 +45,9 @@ pub enum EventData {
     /// The spend of a day reached a part of the project's limit.
     #[serde(rename = "spend.reached")]
     SpendReached(SpendEvent),
+    /// A level of the project's guard is empty.
+    #[serde(rename = "guard.emptied")]
+    GuardEmptied(GuardEvent),
     /// Another endpoint of the project was disabled after failing for too long.
     #[serde(rename = "endpoint.disabled")]
     EndpointDisabled(EndpointEvent),
@@ -102,6 +105,10 @@ event_data! {
         "The part of the limit that is reached: 50, 80 or 100." percent: u64,
         "Spend of the day in paise." spent_paise: i64,
         "Limit of the day in paise." limit_paise: i64
+    }
+    "A level of the project's guard." GuardEvent {
+        "`address`, `series` or `project`: what the level is of." subject: String,
+        "`watch` or `enforce`: the mode of the guard." guard: String
     }
     "An endpoint of the project." EndpointEvent {
         "The endpoint." webhook_id: String,

@@ -22,8 +22,8 @@ pub use answers::Tokens;
 pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
 pub use event_types::{
-    AlertEvent, EndpointEvent, EventData, IdentityEvent, OtpEvent, ProviderEvent, SessionEvent,
-    SpendEvent, WalletEvent, WebhookTestEvent,
+    AlertEvent, EndpointEvent, EventData, GuardEvent, IdentityEvent, OtpEvent, ProviderEvent,
+    SessionEvent, SpendEvent, WalletEvent, WebhookTestEvent,
 };
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;

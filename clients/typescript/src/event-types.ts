@@ -37,6 +37,13 @@ export interface SpendEventData extends EventData {
   limitPaise: number;
 }
 
+export interface GuardEventData extends EventData {
+  /** What the level is of. */
+  subject: "address" | "series" | "project";
+  /** The mode of the guard. */
+  guard: "watch" | "enforce";
+}
+
 export interface EndpointEventData extends EventData {
   webhookId: string;
   failures: number;
@@ -94,6 +101,7 @@ export type DwarEvent =
   | EventOf<"identity.deleted", IdentityEventData>
   | EventOf<"wallet.low", WalletEventData>
   | EventOf<"spend.reached", SpendEventData>
+  | EventOf<"guard.emptied", GuardEventData>
   | EventOf<"endpoint.disabled", EndpointEventData>
   | EventOf<"provider.failing", ProviderEventData>
   | EventOf<"alert.opened" | "alert.resolved", AlertEventData>

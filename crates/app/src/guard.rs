@@ -1,4 +1,5 @@
-use crate::CommonPorts;
+use crate::{CommonPorts, EmptiedLevels};
+use dwar_event::EventStore;
 use dwar_kernel::{Digest, GuardMode, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp};
 use dwar_project::Caller;
 use dwar_ratelimit::guard::{
@@ -21,6 +22,7 @@ pub struct Guard {
     tools: CommonPorts,
     store: Arc<dyn GuardStore>,
     levels: Mutex<LocalLevels>,
+    emptied: EmptiedLevels,
     reviewed: Mutex<HashMap<ProjectId, Timestamp>>,
 }
 
@@ -38,9 +40,14 @@ pub(crate) struct GuardTake<'a> {
 
 impl Guard {
     /// A guard that knows no levels yet: it reads those on record with its first exchange.
-    pub fn new(tools: CommonPorts, store: Arc<dyn GuardStore>) -> Self {
+    pub fn new(
+        tools: CommonPorts,
+        store: Arc<dyn GuardStore>,
+        events: Arc<dyn EventStore>,
+    ) -> Self {
+        let emptied = EmptiedLevels::new(tools.clone(), events);
         let (levels, reviewed) = (Mutex::default(), Mutex::default());
-        Self { tools, store, levels, reviewed }
+        Self { tools, store, levels, emptied, reviewed }
     }
 
     /// Judges a live send, and takes its tokens; `None` if the guard is off.
@@ -64,8 +71,11 @@ impl Guard {
             true => None,
             false => levels.exhausted(project, &subjects, now),
         };
-        if asked.is_some() && mode == GuardMode::Enforce {
-            return Err(ProofRequired);
+        if let Some(kind) = asked {
+            self.emptied.note(project, kind, mode, now);
+            if mode == GuardMode::Enforce {
+                return Err(ProofRequired);
+            }
         }
         let taken = if proven || asked.is_some() { Vec::new() } else { subjects.clone() };
         for subject in &taken {
@@ -119,6 +129,15 @@ impl Guard {
                 Err(cause)
             }
         }
+    }
+
+    /// Tells projects that a level is empty, by [`EventKind::GuardEmptied`](dwar_event::EventKind::GuardEmptied):
+    /// once per kind of subject and hour. What could not be recorded is recorded next time.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn tell_emptied(&self) -> Result<(), StoreError> {
+        self.emptied.tell().await
     }
 
     /// Computes the capacity of each project from its logins, now and then.

@@ -118,7 +118,8 @@ impl Parts {
         });
         let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
         let usage_recorder = Arc::new(UsageRecorder::new(tools.clone(), refusals, key_uses));
-        let guard = Arc::new(Guard::new(tools.clone(), stores.guard.clone()));
+        let guard =
+            Arc::new(Guard::new(tools.clone(), stores.guard.clone(), stores.events.clone()));
         Service {
             use_cases: self.use_cases(
                 &deliver,

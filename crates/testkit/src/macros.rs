@@ -555,6 +555,7 @@ macro_rules! fresh_store_contract_tests {
                 what_a_switched_off_endpoint_was_not_told_is_dropped
                 failures_at_once_switch_an_endpoint_off_once
                 an_event_of_its_own_is_recorded_once
+                an_empty_level_is_one_event_of_its_hour
                 calls_come_back_newest_first_to_their_project
                 a_log_is_cut_to_its_newest_calls
                 an_event_is_kept_as_long_as_its_calls

@@ -499,7 +499,7 @@ CREATE TABLE events (
     subject_id   blob NOT NULL,
     -- of a session: its identity
     related_id   blob,
-    -- of an OTP request
+    -- of an OTP request; of a level of the guard: the mode of the guard
     channel      text,
     phone_index  blob,
     phone_sealed blob,
@@ -510,7 +510,8 @@ CREATE TABLE events (
     amount       bigint,
     threshold    bigint,
     happened_at  bigint NOT NULL,
-    -- of a provider: its name; of a day's spend: the part of the limit, in per cent
+    -- of a provider: its name; of a day's spend: the part of the limit, in per cent; of a level of the guard:
+    -- the kind of its subject
     provider     text,
     -- whether `GET /v1/events` gives it
     in_feed      boolean NOT NULL DEFAULT false

@@ -11,7 +11,7 @@ use dwar_console::alerts::Alerts;
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger, Management};
 use dwar_http::LoopHealth;
 use dwar_kernel::{StoreError, with_causes};
-use futures_util::future::{BoxFuture, FutureExt, join};
+use futures_util::future::{BoxFuture, FutureExt, join3};
 use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -88,7 +88,8 @@ const LOOPS: [(&str, Start); 15] = [
         every(COUNT, stopped, trouble, move || it.console.keep_figures.run()).boxed()
     }),
     ("write_tally", |it, stopped| {
-        let trouble = "refused sends, uses of keys and levels of the guard could not be recorded";
+        let trouble =
+            "refused sends, uses of keys, and levels and events of the guard could not be recorded";
         every(WRITE_USAGE, stopped, trouble, move || it.tallies.write()).boxed()
     }),
     ("tend_quotas", |it, stopped| {
@@ -143,10 +144,12 @@ struct Tallies {
 }
 
 impl Tallies {
-    /// Writes both, even if one of them fails.
+    /// Writes all, even if one of them fails.
     async fn write(&self) -> Result<(), StoreError> {
-        let (usage, levels) = join(self.usage_recorder.write(), self.guard.exchange()).await;
-        usage.and(levels)
+        let Self { usage_recorder, guard } = self;
+        let (usage, levels, events) =
+            join3(usage_recorder.write(), guard.exchange(), guard.tell_emptied()).await;
+        usage.and(levels).and(events)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The guard over HTTP, on both databases, and on two instances of PostgreSQL.
 
-use crate::common::{Answer, Database, Project, Service, World};
+use crate::common::{Answer, Database, Endpoint, Project, Service, Told, World};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 on_both_databases! {
     a_flood_has_to_give_proofs;
     a_restart_keeps_levels;
+    an_empty_level_is_told_once;
 }
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
@@ -17,10 +18,11 @@ mod postgres_together {
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
     async fn two_instances_share_levels() {
-        let world = World::new(Database::postgres().await);
+        let world = telling(Database::postgres().await);
         let one = Service::start_in(world.with("DWAR__SECRETS__MASTER_KEY", KEY));
         let two = one.twin();
         let project = guarded(&one, "enforce");
+        let endpoint = endpoint_of(&one, &project).await;
         flood(&one, &project).await;
         assert_eq!(send(&one, &project, &number(20), json!({})).await.code(), "PROOF_REQUIRED");
         // A number of another series makes the second instance know the project.
@@ -40,7 +42,31 @@ mod postgres_together {
             assert!(Instant::now() < until, "what the other instance gave back was not read");
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
+        // Both have asked for proofs, and both tell of it.
+        is_told_once(&endpoint).await;
     }
+}
+
+/// A world whose events may go to this machine.
+fn telling(database: Database) -> World {
+    World::new(database).with("DWAR__EVENTS__ALLOW_PRIVATE", "true")
+}
+
+async fn endpoint_of(service: &Service, project: &Project) -> Endpoint {
+    let endpoint = Endpoint::start().await;
+    service.world.cli(&["webhook", "add", "--project", &project.id, "--url", &endpoint.url]);
+    endpoint
+}
+
+/// Waits for the event of an empty level, and for some rounds of the loop that records it.
+async fn is_told_once(endpoint: &Endpoint) -> Told {
+    let first = endpoint.hears("guard.emptied").await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let hour = |told: &Told| told.body["timestamp"].as_str().unwrap()[..13].to_owned();
+    let mut told = endpoint.told();
+    told.retain(|told| told.body["type"] == "guard.emptied" && hour(told) == hour(&first));
+    assert_eq!(told.len(), 1);
+    first
 }
 
 fn guarded(service: &Service, mode: &str) -> Project {
@@ -114,4 +140,21 @@ async fn a_restart_keeps_levels(database: Database) {
     let service = Service::start_in(service.kill());
     send(&service, &project, "9112340001", json!({})).await.ok();
     is_asked_soon(&service, &project).await;
+}
+
+async fn an_empty_level_is_told_once(database: Database) {
+    let service = Service::start_in(telling(database));
+    let project = guarded(&service, "watch");
+    let endpoint = endpoint_of(&service, &project).await;
+    flood(&service, &project).await;
+    for next in 20..25 {
+        send(&service, &project, &number(next), json!({})).await.ok();
+    }
+    endpoint.hears("guard.emptied").await;
+    send(&service, &project, &number(25), json!({})).await.ok();
+    let told = is_told_once(&endpoint).await;
+    let data = json!({
+        "project_id": project.id, "mode": "live", "subject": "series", "guard": "watch"
+    });
+    assert_eq!(told.body["data"], data);
 }

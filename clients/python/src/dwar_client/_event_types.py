@@ -48,6 +48,13 @@ class SpendEventData(EventData):
     limit_paise: int
 
 
+class GuardEventData(EventData):
+    subject: Literal["address", "series", "project"]
+    """What the level is of."""
+    guard: Literal["watch", "enforce"]
+    """The mode of the guard."""
+
+
 class EndpointEventData(EventData):
     webhook_id: str
     failures: int
@@ -103,6 +110,7 @@ DwarEvent: TypeAlias = (
     | Event[Literal["identity.deleted"], IdentityEventData]
     | Event[Literal["wallet.low"], WalletEventData]
     | Event[Literal["spend.reached"], SpendEventData]
+    | Event[Literal["guard.emptied"], GuardEventData]
     | Event[Literal["endpoint.disabled"], EndpointEventData]
     | Event[Literal["provider.failing"], ProviderEventData]
     | Event[Literal["alert.opened", "alert.resolved"], AlertEventData]

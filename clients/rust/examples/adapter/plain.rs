@@ -8,8 +8,9 @@ use dwar_client::answers::{
     PublicKey, PublicKeys, SandboxMessages, SandboxText, SentCode,
 };
 use dwar_client::{
-    AlertEvent, Claims, EndpointEvent, Error, Event, EventData, IdentityEvent, Mode, OtpEvent,
-    ProviderEvent, Secret, SessionEvent, SpendEvent, Tokens, WalletEvent, WebhookTestEvent,
+    AlertEvent, Claims, EndpointEvent, Error, Event, EventData, GuardEvent, IdentityEvent, Mode,
+    OtpEvent, ProviderEvent, Secret, SessionEvent, SpendEvent, Tokens, WalletEvent,
+    WebhookTestEvent,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,6 +95,7 @@ plain! {
     IdentityEvent { project_id, mode, identity_id, sessions_revoked }
     WalletEvent { project_id, mode, balance_paise, threshold_paise }
     SpendEvent { project_id, mode, percent, spent_paise, limit_paise }
+    GuardEvent { project_id, mode, subject, guard }
     EndpointEvent { project_id, mode, webhook_id, failures, failing_since }
     ProviderEvent { project_id, mode, provider, failed, receipts }
     AlertEvent { project_id, mode, alert, severity, webhook_id, since }
@@ -115,6 +117,7 @@ impl Plain for EventData {
             Self::IdentityDeleted(data) => data.plain(),
             Self::WalletLow(data) => data.plain(),
             Self::SpendReached(data) => data.plain(),
+            Self::GuardEmptied(data) => data.plain(),
             Self::EndpointDisabled(data) => data.plain(),
             Self::ProviderFailing(data) => data.plain(),
             Self::AlertOpened(data) | Self::AlertResolved(data) => data.plain(),

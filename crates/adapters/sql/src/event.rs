@@ -5,7 +5,9 @@ use crate::{At, Id, Row, SecretColumns, sealed_bytes, stored_count};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, Subject, WaitingEndpoint};
-use dwar_kernel::{AlertKind, Channel, Paise, Sealed, StoreError, Timestamp};
+use dwar_kernel::{
+    AlertKind, Channel, GuardMode, GuardSubjectKind, Paise, Sealed, StoreError, Timestamp,
+};
 
 /// Row of `webhook_endpoints`: an endpoint with its secrets and its failures.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -128,6 +130,11 @@ impl From<&Event> for EventRow {
                 provider: Some(percent.to_string()),
                 ..bare((*entry).into())
             },
+            Subject::Guard { subject, guard } => Self {
+                channel: Some(guard.as_str().to_owned()),
+                provider: Some(subject.as_str().to_owned()),
+                ..bare(event.project_mode.project.into())
+            },
             Subject::Endpoint { endpoint, failures, since } => Self {
                 amount: Some((*failures).into()),
                 threshold: Some(since.timestamp_millis()),
@@ -212,6 +219,14 @@ impl TryFrom<EventRow> for Event {
                 )?,
                 spent: Paise(read.known("amount", amount)?),
                 limit: Paise(read.known("threshold", row.threshold)?),
+            },
+            EventKind::GuardEmptied => Subject::Guard {
+                subject: read.known(
+                    "provider",
+                    row.provider.as_deref().and_then(GuardSubjectKind::from_word),
+                )?,
+                guard: read
+                    .known("channel", row.channel.as_deref().and_then(GuardMode::from_word))?,
             },
             EventKind::EndpointDisabled => Subject::Endpoint {
                 endpoint: read.id("subject_id", subject)?,

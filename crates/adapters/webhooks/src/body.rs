@@ -28,6 +28,7 @@ enum Detail {
     Identity { identity_id: String, sessions_revoked: u64 },
     Wallet { balance_paise: i64, threshold_paise: i64 },
     Spend { percent: u8, spent_paise: i64, limit_paise: i64 },
+    Guard { subject: &'static str, guard: &'static str },
     Endpoint { webhook_id: String, failures: u32, failing_since: String },
     Provider { provider: String, failed: u32, receipts: u32 },
     Alert { alert: &'static str, severity: &'static str, webhook_id: Option<String>, since: String },
@@ -53,6 +54,9 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
         }
         Subject::Spend { percent, spent, limit, .. } => {
             Detail::Spend { percent: *percent, spent_paise: spent.0, limit_paise: limit.0 }
+        }
+        Subject::Guard { subject, guard } => {
+            Detail::Guard { subject: subject.as_str(), guard: guard.as_str() }
         }
         Subject::Endpoint { endpoint, failures, since } => Detail::Endpoint {
             webhook_id: endpoint.to_string(),

@@ -1,22 +1,31 @@
 use crate::common::House;
-use dwar_app::{Guard, SendExtras, SendOtpError, SentOtp};
+use dwar_app::{SendExtras, SendOtpError, SentOtp, Service};
 use dwar_kernel::{Clock, GuardMode, Paise, Phone};
+use dwar_memory::MemoryRequestLimiter;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Prices;
 use dwar_ratelimit::SendBound;
 use dwar_ratelimit::guard::{GuardPass, Visitor};
-use dwar_testkit::{minutes, seconds};
+use dwar_testkit::{SeededEntropy, minutes, outside, parts, seconds};
+use std::sync::Arc;
 
 /// A house whose sends are free and guarded in this mode.
-async fn guarded(mode: GuardMode) -> House {
+pub async fn guarded(mode: GuardMode) -> House {
     let mut house = House::open().await;
     house.caller.project.guard = mode;
     house.caller.project.prices = Prices { whatsapp: Some(Paise::ZERO), sms: Some(Paise::ZERO) };
     house
 }
 
+/// Another instance on the same database and behind the same clock.
+pub fn another_instance(house: &House) -> Service {
+    let mut parts = parts(house.stores.clone(), &house.clock);
+    parts.tools.entropy = Arc::new(SeededEntropy::new(12));
+    parts.service(outside(Arc::new(MemoryRequestLimiter::new()), &house.postbox, &Arc::default()))
+}
+
 /// A number of one of many series.
-fn number(series: u32, number: u32) -> Phone {
+pub fn number(series: u32, number: u32) -> Phone {
     format!("9{series:05}{number:04}").parse().unwrap()
 }
 
@@ -33,7 +42,7 @@ fn is_asked(sent: &Result<SentOtp, SendOtpError>) -> bool {
     matches!(sent, Err(SendOtpError::ProofRequired))
 }
 
-fn trusted() -> Visitor {
+pub fn trusted() -> Visitor {
     Visitor { pass: Some(GuardPass::Trusted), ..Visitor::default() }
 }
 
@@ -158,7 +167,7 @@ async fn a_refusal_is_not_kept_for_its_idempotency_key() {
 #[tokio::test]
 async fn instances_learn_of_each_other_by_exchanges() {
     let house = guarded(GuardMode::Enforce).await;
-    let other = Guard::new(house.service.use_cases.tools.clone(), house.stores.guard.clone());
+    let other = another_instance(&house).guard;
     let guard = &house.service.guard;
     for sent in 0..20 {
         send(&house, &number(1, sent)).await.unwrap();

@@ -14,6 +14,7 @@ mod clock_set_back;
 mod clock_watch;
 mod common;
 mod delete_identity;
+mod emptied_levels;
 mod find_identity;
 mod guard;
 mod half_way;

@@ -1,6 +1,6 @@
 use crate::{
-    AlertKind, BlindIndex, Channel, EndpointId, EntryId, IdentityId, OtpId, Paise, ProjectMode,
-    Sealed, SessionId, Timestamp, words,
+    AlertKind, BlindIndex, Channel, EndpointId, EntryId, GuardMode, GuardSubjectKind, IdentityId,
+    OtpId, Paise, ProjectMode, Sealed, SessionId, Timestamp, words,
 };
 
 words! {
@@ -26,6 +26,8 @@ words! {
         WalletLow = "wallet.low",
         /// The spend of a day reached a part of the project's limit.
         SpendReached = "spend.reached",
+        /// The guard found a level without a whole token.
+        GuardEmptied = "guard.emptied",
         /// An endpoint was disabled after failing for too long.
         EndpointDisabled = "endpoint.disabled",
         /// The receipts of a provider report many more failures than before.
@@ -70,6 +72,11 @@ pub enum Subject {
         percent: u8,
         spent: Paise,
         limit: Paise,
+    },
+    /// A level of the guard. It names no visitor and no number.
+    Guard {
+        subject: GuardSubjectKind,
+        guard: GuardMode,
     },
     Endpoint {
         endpoint: EndpointId,
@@ -117,8 +124,9 @@ impl Event {
     /// sides recognise a repetition.
     ///
     /// An endpoint can be disabled, and a provider can fail, more than once: these ids include the time.
-    /// Instances that notice a failing provider within the same five minutes make one event, and so do tests
-    /// of one endpoint within the same five seconds.
+    /// Instances that notice a failing provider within the same five minutes make one event. So do tests of
+    /// one endpoint within the same five seconds, and instances whose guards find levels of one kind of subject
+    /// empty within the same hour.
     pub fn id(&self) -> String {
         let subject = match &self.subject {
             Subject::Otp { otp, .. } => otp.uuid().simple().to_string(),
@@ -127,6 +135,13 @@ impl Event {
             Subject::Wallet { entry, .. } => entry.uuid().simple().to_string(),
             Subject::Spend { entry, percent, .. } => {
                 format!("{}_{percent}", entry.uuid().simple())
+            }
+            Subject::Guard { subject, .. } => {
+                format!(
+                    "{}_{subject}_{}",
+                    self.project_mode.project.uuid().simple(),
+                    self.at.timestamp() / 3_600
+                )
             }
             Subject::Endpoint { endpoint, .. } => {
                 format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp_millis())
@@ -173,5 +188,24 @@ mod tests {
         let later = Event { at: revoked().at + std::time::Duration::from_secs(9), ..revoked() };
         assert_eq!(revoked().id(), "session_revoked_00000000000070008000000000000002");
         assert_eq!(revoked().id(), later.id());
+    }
+
+    #[test]
+    fn an_empty_level_has_one_id_per_hour_and_kind_of_subject() {
+        let emptied = |subject, guard, at| Event {
+            kind: EventKind::GuardEmptied,
+            subject: Subject::Guard { subject, guard },
+            at,
+            ..revoked()
+        };
+        let (series, hour) = (GuardSubjectKind::Series, revoked().at);
+        let first = emptied(series, GuardMode::Watch, hour);
+        assert_eq!(first.id(), "guard_emptied_00000000000070008000000000000001_series_500000");
+        let end = hour + std::time::Duration::from_millis(3_599_999);
+        assert_eq!(emptied(series, GuardMode::Enforce, end).id(), first.id());
+        let next = end + std::time::Duration::from_millis(1);
+        assert_ne!(emptied(series, GuardMode::Watch, next).id(), first.id());
+        let other = emptied(GuardSubjectKind::Project, GuardMode::Watch, hour);
+        assert_ne!(other.id(), first.id());
     }
 }

@@ -1,5 +1,6 @@
 use super::{World, limits};
 use dwar_app::{Deliver, Guard, Idempotency, Routes, SendOtp};
+use dwar_event::MockEventStore;
 use dwar_login::{Cost, MoneyOutcome, Prepared, ReportOutcome};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
@@ -193,7 +194,11 @@ impl World {
 
     /// A guard of no project.
     pub fn guard(&self) -> Arc<Guard> {
-        Arc::new(Guard::new(self.tools(), Arc::new(MockGuardStore::new())))
+        Arc::new(Guard::new(
+            self.tools(),
+            Arc::new(MockGuardStore::new()),
+            Arc::new(MockEventStore::new()),
+        ))
     }
 
     pub fn deliver(&mut self) -> Arc<Deliver> {

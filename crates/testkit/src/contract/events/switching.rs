@@ -7,7 +7,7 @@ use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
     Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOffPolicy,
 };
-use dwar_kernel::{AlertKind, KeyMode, ProjectId, Timestamp};
+use dwar_kernel::{AlertKind, GuardMode, GuardSubjectKind, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
 const RULE: SwitchOffPolicy = SwitchOffPolicy { after: minutes(1), failures: 3 };
@@ -233,4 +233,54 @@ pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
     let mut wanted = all.to_vec();
     wanted.sort_by_key(Event::id);
     assert_eq!(told, wanted);
+}
+
+/// A level of the guard that is found empty.
+fn emptied(
+    project: ProjectId,
+    subject: GuardSubjectKind,
+    guard: GuardMode,
+    at: Timestamp,
+) -> Event {
+    let (project_mode, kind) = (project.in_mode(KeyMode::Live), EventKind::GuardEmptied);
+    Event { project_mode, kind, subject: Subject::Guard { subject, guard }, at }
+}
+
+/// Fresh: instances that find levels of one kind of subject empty within an hour record one event, also at once
+/// and after it was delivered. Each hour, kind and project has its own.
+pub async fn an_empty_level_is_one_event_of_its_hour(stores: &Stores) {
+    use GuardMode::{Enforce, Watch};
+    use GuardSubjectKind::{Project, Series};
+    let hour = START - MS * 123;
+    for _ in 0..ROUNDS {
+        let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
+        let project = scene.project;
+        scene.endpoint().await;
+        race(20, |number| {
+            let (store, guard) = (Arc::clone(&stores.events), [Watch, Enforce][number % 2]);
+            let at = hour + seconds(180) * u32::try_from(number).unwrap();
+            async move { store.record(emptied(project, Series, guard, at)).await.unwrap() }
+        })
+        .await;
+        let told = scene.told_events().await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        let Subject::Guard { guard, .. } = told[0].subject else { panic!("{told:?}") };
+        assert_eq!(told, [emptied(project, Series, guard, told[0].at)]);
+
+        let record = async |event| stores.events.record(event).await.unwrap();
+        record(emptied(project, Series, Watch, hour + minutes(60) - MS)).await;
+        assert_eq!(scene.told_events().await, [], "that hour was told");
+        let next = emptied(project, Series, Watch, hour + minutes(60));
+        let other = emptied(project, Project, Enforce, hour + minutes(61));
+        for event in [&next, &other] {
+            record(event.clone()).await;
+        }
+        assert_eq!(scene.told_events().await, [next, other]);
+        // No endpoint and no feed, and no such project.
+        for nobody in [stranger.project, scene.make.id()] {
+            record(emptied(nobody, Series, Watch, START)).await;
+        }
+        stranger.endpoint().await;
+        assert_eq!(scene.told_events().await, []);
+    }
 }
