@@ -2,9 +2,8 @@
 
 use chrono::SecondsFormat;
 use dwar_activity::Ratio;
-use dwar_kernel::Paise;
-use dwar_kernel::Timestamp;
 pub(crate) use dwar_kernel::grouped;
+use dwar_kernel::{INDIA_AHEAD, Paise, Timestamp};
 use maud::{Markup, html};
 use std::time::Duration;
 
@@ -63,9 +62,9 @@ pub(crate) fn span(length: Duration) -> String {
     }
 }
 
-/// Formats an instant in Indian time, whose offset has not changed since 1945.
+/// Formats an instant in Indian time.
 pub(crate) fn india(at: Timestamp, pattern: &str) -> String {
-    (at + Duration::from_secs(19_800)).format(pattern).to_string()
+    (at + INDIA_AHEAD).format(pattern).to_string()
 }
 
 /// A minute in Indian time, as in addresses and fields: `2027-01-15T13:30`.

@@ -1,4 +1,4 @@
-use dwar_kernel::{Timestamp, words};
+use dwar_kernel::{INDIA_AHEAD, Timestamp, words};
 use std::time::Duration;
 
 /// How long after its end a minute is counted for the last time. A code lives ten minutes, and a receipt
@@ -15,8 +15,6 @@ pub const KEEP_HOURS: Duration = Duration::from_secs(62 * DAY);
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
-/// Hours and days are those of Indian time: UTC+05:30, all year round.
-const INDIA: i64 = 19_800;
 
 words! {
     /// Length of time that one figure covers.
@@ -139,9 +137,10 @@ pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Interval> {
     windows
 }
 
+/// Hours and days are those of Indian time.
 pub(crate) fn begin(at: Timestamp, length: Duration) -> Timestamp {
     let length = i64::try_from(length.as_secs()).unwrap_or(i64::MAX);
-    let seconds = at.timestamp() - (at.timestamp() + INDIA).rem_euclid(length);
+    let seconds = at.timestamp() - (at + INDIA_AHEAD).timestamp().rem_euclid(length);
     Timestamp::from_timestamp(seconds, 0).unwrap_or(at)
 }
 

@@ -24,6 +24,7 @@ mod guard;
 mod guesses;
 mod host;
 mod id;
+mod india;
 mod line;
 mod mode;
 mod money;
@@ -47,6 +48,7 @@ pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guard::{GuardMode, GuardSubjectKind, UnknownGuardMode};
 pub use guesses::{DevicePeriod, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use host::is_this_machine;
+pub use india::{INDIA_AHEAD, india_midnight};
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
     InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, RecorderId,

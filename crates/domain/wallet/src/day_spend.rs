@@ -1,5 +1,4 @@
-use crate::month::AHEAD;
-use dwar_kernel::{Paise, Timestamp};
+use dwar_kernel::{Paise, Timestamp, india_midnight};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,7 +33,7 @@ impl DaySpend {
     /// another instance with a clock slightly ahead has begun it, and it is kept.
     #[must_use]
     pub fn on(self, now: Timestamp) -> Self {
-        let today = midnight(now);
+        let today = india_midnight(now);
         match self.since == today || self.since == today + DAY {
             true => self,
             false => Self { since: today, ..Self::default() },
@@ -53,7 +52,7 @@ impl DaySpend {
 
     /// Lowers the sum by what was released of a hold of this day.
     pub(crate) fn release(&mut self, rest: Paise, held_since: Timestamp) {
-        if midnight(held_since) == self.since {
+        if india_midnight(held_since) == self.since {
             self.spent = Paise((self.spent.0 - rest.0).max(0));
         }
     }
@@ -74,13 +73,6 @@ impl DaySpend {
     }
 }
 
-/// The beginning of the day in India.
-fn midnight(at: Timestamp) -> Timestamp {
-    let seconds = (at + AHEAD).timestamp();
-    let begun = seconds - seconds.rem_euclid(DAY.as_secs().cast_signed());
-    Timestamp::from_timestamp(begun, 0).map_or(at, |begun| begun - AHEAD)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,10 +89,10 @@ mod tests {
     #[test]
     fn a_day_begins_at_midnight_in_india() {
         let last = at("2026-11-27T18:29:59.999Z");
-        assert_eq!(midnight(last), at("2026-11-27T00:00:00+05:30"));
+        assert_eq!(india_midnight(last), at("2026-11-27T00:00:00+05:30"));
         let first = at("2026-11-27T18:30:00Z");
-        assert_eq!(midnight(first), first);
-        assert_eq!(midnight(at("1969-12-31T18:29:59Z")), at("1969-12-30T18:30:00Z"));
+        assert_eq!(india_midnight(first), first);
+        assert_eq!(india_midnight(at("1969-12-31T18:29:59Z")), at("1969-12-30T18:30:00Z"));
     }
 
     #[test]

@@ -1,10 +1,6 @@
-use dwar_kernel::{Timestamp, read_instant};
+use dwar_kernel::{INDIA_AHEAD, Timestamp, read_instant};
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
-
-/// Offset of Indian time from UTC, the same all year.
-pub(crate) const AHEAD: Duration = Duration::from_secs((5 * 60 + 30) * 60);
 
 /// A calendar month in Indian time (UTC+05:30), the period of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +17,7 @@ pub struct InvalidMonth;
 impl Month {
     /// The month of an instant; `None` outside the supported years.
     pub fn of(at: Timestamp) -> Option<Self> {
-        (at + AHEAD).format("%Y-%m").to_string().parse().ok()
+        (at + INDIA_AHEAD).format("%Y-%m").to_string().parse().ok()
     }
 
     /// The first instant of the month, at midnight Indian time.
@@ -69,7 +65,7 @@ impl FromStr for Month {
 
 impl fmt::Display for Month {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.since + AHEAD).format("%Y-%m").fmt(out)
+        (self.since + INDIA_AHEAD).format("%Y-%m").fmt(out)
     }
 }
 

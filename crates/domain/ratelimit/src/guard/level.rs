@@ -1,17 +1,14 @@
-use dwar_kernel::{Digest, GuardSubjectKind, ProjectId, Timestamp};
+use dwar_kernel::{Digest, GuardSubjectKind, ProjectId, Timestamp, india_midnight};
 use std::time::Duration;
 
 /// One token. Levels are in millionths: in thousandths, the refill of a second would round to nothing.
 pub const TOKEN: i64 = 1_000_000;
 
 const DAY_MS: i128 = 86_400_000;
-/// India is five and a half hours ahead.
-const AHEAD_OF_UTC: Duration = Duration::from_secs(19_800);
 
 /// The last seven days in India that are over at `now`: from the beginning of the first to the end of the last.
 pub fn settled_week(now: Timestamp) -> (Timestamp, Timestamp) {
-    let past_midnight = (now + AHEAD_OF_UTC).timestamp_millis().rem_euclid(86_400_000);
-    let today = now - Duration::from_millis(past_midnight.unsigned_abs());
+    let today = india_midnight(now);
     (today - Duration::from_secs(7 * 86_400), today)
 }
 
