@@ -1,18 +1,18 @@
 use crate::{CommonPorts, EmptiedLevels};
 use dwar_event::EventStore;
-use dwar_kernel::{Digest, GuardMode, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp};
+use dwar_kernel::{
+    Digest, GuardMode, GuardVerdict, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp,
+};
 use dwar_project::Caller;
+use dwar_ratelimit::GuardStore;
 use dwar_ratelimit::guard::{
     GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LocalLevels, TOKEN,
     Visitor, VisitorAddress, settled_week,
 };
-use dwar_ratelimit::{GuardStore, Quota};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The most places that a phone may keep in a day where the guard is enforced.
-const DAY: Quota = Quota { limit: 30, window: Duration::from_secs(86_400) };
 /// How often the capacity of a project is computed again, and full levels are dropped.
 const REVIEWED_EVERY: Duration = Duration::from_secs(600);
 
@@ -66,27 +66,25 @@ impl Guard {
         let subjects = self.subjects(project, phone, visitor.address.as_ref());
         let now = self.tools.now();
         let mut levels = self.levels();
-        let proven = visitor.pass.is_some();
-        let asked = match proven {
-            true => None,
-            false => levels.exhausted(project, &subjects, now),
-        };
-        if let Some(kind) = asked {
+        let by_level = || {
+            let kind = levels.exhausted(project, &subjects, now)?;
             self.emptied.note(project, kind, mode, now);
-            if mode == GuardMode::Enforce {
-                return Err(ProofRequired);
-            }
+            Some(GuardVerdict::from(kind))
+        };
+        let verdict = visitor.pass.map(GuardVerdict::from).or_else(by_level);
+        let verdict = verdict.unwrap_or(GuardVerdict::Admitted);
+        if mode == GuardMode::Enforce && verdict.is_refusal() {
+            return Err(ProofRequired);
         }
-        let taken = if proven || asked.is_some() { Vec::new() } else { subjects.clone() };
+        let is_taken = verdict == GuardVerdict::Admitted;
+        let taken = if is_taken { subjects.clone() } else { Vec::new() };
         for subject in &taken {
             levels.change(project, *subject, -TOKEN, now);
         }
         let is_address = |it: &&GuardSubject| it.kind == GuardSubjectKind::Address;
         let send = GuardedSend {
             visitor: subjects.iter().find(is_address).map(|address| address.digest),
-            proven,
-            asked,
-            day: (mode == GuardMode::Enforce).then_some(DAY),
+            verdict,
         };
         Ok(Some(GuardTake { guard: self, send, project, taken }))
     }

@@ -1,6 +1,6 @@
 use crate::{SendOtpError, SentOtp};
 use dwar_event::SendFailure;
-use dwar_kernel::{Channel, KeyMode, words};
+use dwar_kernel::{Channel, GuardVerdict, KeyMode, words};
 use dwar_otp::{DeliveryAttempt, Report};
 use dwar_ratelimit::{RequestScope, SendBound};
 use std::time::Duration;
@@ -16,6 +16,9 @@ pub trait Observer: Send + Sync {
     fn limited(&self, _: RequestScope, _admitted: bool) {}
 
     fn sent(&self, _: KeyMode, _: SendKind, _: SendEnd) {}
+
+    /// The guard judged a send that was admitted. A refusal stands for what an enforced guard would have refused.
+    fn guarded(&self, _: GuardVerdict) {}
 
     /// A provider was called with a message, with this result.
     fn attempted(&self, _: &DeliveryAttempt, _: &Report) {}

@@ -2,7 +2,7 @@
 
 use crate::{FallbackReason, TimelineFact};
 use dwar_activity::Cause;
-use dwar_kernel::Timestamp;
+use dwar_kernel::{GuardVerdict, Timestamp};
 use dwar_otp::{Channel, Reason, Refusal};
 use dwar_ratelimit::{Quota, SendBound};
 use std::time::Duration;
@@ -200,6 +200,7 @@ pub fn fact(fact: &TimelineFact) -> Explanation {
     use Tone::{Bad, Good, Plain, Warn};
     match fact {
         TimelineFact::Asked => Explanation::new(Plain, "A code was requested."),
+        TimelineFact::Guarded(verdict) => guarded(*verdict),
         TimelineFact::NoProvider => {
             Explanation::new(Bad, "No provider is configured to send it.").advise(cause(Cause::NoProvider).1)
         }
@@ -250,6 +251,29 @@ pub fn fact(fact: &TimelineFact) -> Explanation {
             Explanation::new(Plain, "Made and checked by another system. It expires at").until(*until)
         }
         TimelineFact::Usable { until } => Explanation::new(Plain, "Valid until").until(*until),
+    }
+}
+
+/// How the guard judged a send that was made.
+fn guarded(verdict: GuardVerdict) -> Explanation {
+    let passed = |text| Explanation::new(Tone::Plain, text);
+    let asked = |what| {
+        let text = format!("An enforced guard would have asked for a proof: {what}.");
+        Explanation::new(Tone::Warn, text)
+    };
+    match verdict {
+        GuardVerdict::Admitted => passed("The guard admitted it."),
+        GuardVerdict::Trusted => {
+            passed("The app vouched for the visitor, so the guard asked nothing.")
+        }
+        GuardVerdict::Device => passed("It came from a known device, so the guard asked nothing."),
+        GuardVerdict::Address => asked("too many numbers from one address were not verified"),
+        GuardVerdict::Series => asked("too many numbers of one series were not verified"),
+        GuardVerdict::Project => asked("too many new numbers of the project were not verified"),
+        GuardVerdict::Day => Explanation::new(
+            Tone::Warn,
+            "An enforced guard would have refused it: 30 codes for one number in 24 hours.",
+        ),
     }
 }
 

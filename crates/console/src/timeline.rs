@@ -1,5 +1,5 @@
 use dwar_app::Limits;
-use dwar_kernel::{GuessBudget, KeyMode, OtpId, Paise, Timestamp};
+use dwar_kernel::{GuardVerdict, GuessBudget, KeyMode, OtpId, Paise, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, DeliveryAttempt, DeliveryStatus, Otp, OtpState, Reason, Refusal,
     RefusedSends,
@@ -77,6 +77,8 @@ pub struct RefusalGroup {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimelineFact {
     Asked,
+    /// The guard did not simply admit it.
+    Guarded(GuardVerdict),
     NoProvider,
     Handed {
         channel: Channel,
@@ -179,6 +181,8 @@ fn story(
     now: Timestamp,
 ) -> RequestHistory {
     let mut facts = vec![(Some(otp.created_at), TimelineFact::Asked)];
+    let verdict = otp.guard.filter(|verdict| *verdict != GuardVerdict::Admitted);
+    facts.extend(verdict.map(|verdict| (None, TimelineFact::Guarded(verdict))));
     facts.extend(on_its_way(otp));
     facts.extend(money(otp, charges));
     facts.extend(guesses(otp));

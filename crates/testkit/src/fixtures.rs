@@ -165,6 +165,7 @@ impl Fixtures {
             wrong: 0,
             max_wrong: 5,
             device_only: false,
+            guard: None,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + minutes(10),
@@ -181,8 +182,9 @@ impl Fixtures {
     pub fn new_send_of(&self, otp: Otp) -> NewSend {
         let places = Quota { limit: 1_000_000, window: minutes(10) };
         let quota = SendQuota { places, reach: None };
-        let (guesses, cost, guard) = (GuessPolicy::OFF, Cost::Nothing, None);
-        NewSend { otp, by_device: false, quota, guesses, cost, guard, entry: self.id() }
+        let (guesses, cost) = (GuessPolicy::OFF, Cost::Nothing);
+        let (guard, day, entry) = (None, None, self.id());
+        NewSend { otp, by_device: false, quota, guesses, cost, guard, day, entry }
     }
 
     /// A report on an attempt of [`Fixtures::route`], at [`PRICES`].

@@ -369,6 +369,8 @@ macro_rules! shared_store_contract_tests {
                 a_repeated_guarded_send_has_its_mark
                 guarded_sends_at_once_take_one_token
                 a_day_admits_as_many_as_its_bound
+                the_verdict_of_the_guard_is_on_record
+                a_watched_day_refuses_nothing_and_is_on_record
             }
             sends {
                 a_send_is_answered_as_the_log_does

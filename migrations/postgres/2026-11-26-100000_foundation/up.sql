@@ -194,15 +194,14 @@ CREATE TABLE otps (
     relayed      boolean NOT NULL DEFAULT false,
     -- whether only a known device may guess at it
     device_only  boolean NOT NULL DEFAULT false,
-    -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
-    -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
-    -- demanded a proof while the guard only watches
+    -- how the guard judged the send
+    guard        text,
+    -- what the send means for the levels of the guard: digest of the visitor's address, when its number took a
+    -- token, whether the number had no identity, and whether its verification earns
     visitor      bytea,
     taken_at     timestamptz,
-    proven       boolean NOT NULL DEFAULT false,
     is_new       boolean NOT NULL DEFAULT false,
-    earns        boolean NOT NULL DEFAULT false,
-    asked        text
+    earns        boolean NOT NULL DEFAULT false
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -540,12 +539,12 @@ CREATE FUNCTION prepare_sends(
     owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
     placed boolean[], superseding boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
     seen_by integer[], seen uuid[],
-    guarded boolean[], visitors bytea[], provens boolean[], askings text[]
+    verdicts text[], visitors bytea[]
 ) RETURNS TABLE (
     place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
     wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
     stopped_at timestamptz, device_began_at timestamptz, device_wrong integer,
-    visitor bytea, taken_at timestamptz, proven boolean, is_new boolean, earns boolean, asked text
+    visitor bytea, taken_at timestamptz, is_new boolean, earns boolean
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -707,11 +706,9 @@ BEGIN
     SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
         b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at,
         b.device_began_at, b.device_wrong,
-        m.visitor, m.taken_at, coalesce(m.proven, false), coalesce(m.is_new, false),
-        coalesce(m.earns, false), m.asked
-    FROM unnest(sends, worlds, phones, outcomes, moments, guarded, visitors, provens, askings)
-        WITH ORDINALITY
-        AS s (send, world, phone, outcome, moment, guarded, visitor, proven, asked, place)
+        m.visitor, m.taken_at, coalesce(m.is_new, false), coalesce(m.earns, false)
+    FROM unnest(sends, worlds, phones, outcomes, moments, verdicts, visitors) WITH ORDINALITY
+        AS s (send, world, phone, outcome, moment, verdict, visitor, place)
     LEFT JOIN LATERAL (
         SELECT array_agg(l.send_id) AS sends, array_agg(l.taken_at) AS times,
             array_agg(l.forgiven) AS forgiven
@@ -731,9 +728,7 @@ BEGIN
     -- What a guarded send means for levels, by the rule of `GuardMark::new`.
     LEFT JOIN LATERAL (
         SELECT CASE WHEN t.taken_at IS NULL THEN s.visitor ELSE t.visitor END AS visitor,
-            coalesce(t.taken_at, CASE WHEN NOT s.proven AND s.asked IS NULL THEN s.moment END)
-                AS taken_at,
-            s.proven, s.asked,
+            coalesce(t.taken_at, CASE WHEN s.verdict = 'admitted' THEN s.moment END) AS taken_at,
             NOT EXISTS (
                 SELECT FROM identities i
                 WHERE i.project_id = owner AND i.mode = s.world AND i.phone_index = s.phone
@@ -751,10 +746,10 @@ BEGIN
                 AND o.taken_at > s.moment - interval '10 minutes'
             OFFSET 0
         ) AS t ON true
-        WHERE s.outcome = 'ready' AND s.guarded
+        WHERE s.outcome = 'ready' AND s.verdict IS NOT NULL
         UNION ALL
-        SELECT o.visitor, o.taken_at, o.proven, o.asked, o.is_new, o.earns FROM otps o
-        WHERE s.outcome = 'known' AND s.guarded AND o.id = s.send
+        SELECT o.visitor, o.taken_at, o.is_new, o.earns FROM otps o
+        WHERE s.outcome = 'known' AND o.id = s.send
     ) AS m ON true
     ORDER BY s.place;
 END
@@ -959,6 +954,16 @@ CREATE TABLE figures (
     -- those of codes of other systems: they are verified elsewhere, so rates leave them out
     relay_attempts bigint NOT NULL DEFAULT 0,
     relays         bigint NOT NULL DEFAULT 0,
+    -- sends that the guard judged: those of trusted visitors, and those that it refuses where it is enforced, by
+    -- what was exhausted
+    guarded            bigint NOT NULL DEFAULT 0,
+    trusted            bigint NOT NULL DEFAULT 0,
+    trusted_verified   bigint NOT NULL DEFAULT 0,
+    over_address       bigint NOT NULL DEFAULT 0,
+    over_series        bigint NOT NULL DEFAULT 0,
+    over_project       bigint NOT NULL DEFAULT 0,
+    over_day           bigint NOT NULL DEFAULT 0,
+    refusable_verified bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
 );
 CREATE INDEX figures_by_age ON figures (grain, began_at);

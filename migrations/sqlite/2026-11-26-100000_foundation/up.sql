@@ -165,15 +165,14 @@ CREATE TABLE otps (
     relayed      boolean NOT NULL DEFAULT false,
     -- whether only a known device may guess at it
     device_only  boolean NOT NULL DEFAULT false,
-    -- what the send means for the guard: digest of the visitor's address, when its number took a token, whether
-    -- the visitor was trusted, whether the number had no identity, whether its verification earns, and what
-    -- demanded a proof while the guard only watches
+    -- how the guard judged the send
+    guard        text,
+    -- what the send means for the levels of the guard: digest of the visitor's address, when its number took a
+    -- token, whether the number had no identity, and whether its verification earns
     visitor      blob,
     taken_at     bigint,
-    proven       boolean NOT NULL DEFAULT false,
     is_new       boolean NOT NULL DEFAULT false,
-    earns        boolean NOT NULL DEFAULT false,
-    asked        text
+    earns        boolean NOT NULL DEFAULT false
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -606,6 +605,16 @@ CREATE TABLE figures (
     -- those of codes of other systems: they are verified elsewhere, so rates leave them out
     relay_attempts bigint NOT NULL DEFAULT 0,
     relays         bigint NOT NULL DEFAULT 0,
+    -- sends that the guard judged: those of trusted visitors, and those that it refuses where it is enforced, by
+    -- what was exhausted
+    guarded            bigint NOT NULL DEFAULT 0,
+    trusted            bigint NOT NULL DEFAULT 0,
+    trusted_verified   bigint NOT NULL DEFAULT 0,
+    over_address       bigint NOT NULL DEFAULT 0,
+    over_series        bigint NOT NULL DEFAULT 0,
+    over_project       bigint NOT NULL DEFAULT 0,
+    over_day           bigint NOT NULL DEFAULT 0,
+    refusable_verified bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
 ) WITHOUT ROWID;
 CREATE INDEX figures_by_age ON figures (grain, began_at);

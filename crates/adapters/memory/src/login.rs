@@ -26,8 +26,9 @@ impl LoginStore for MemoryStore {
         }
         let hold = |own| state.hold(own, send.entry);
         let prepared = send.judge(&mut log, hold, now)?;
-        let mark = send.mark(&state.guarded_phone(&send, now), now);
+        let mut mark = None;
         if let Prepared::Ready(admission) = &prepared {
+            mark = send.mark(admission, &state.guarded_phone(&send, now), now);
             if send.takes_place() {
                 state.take_place(key, id, now);
             }

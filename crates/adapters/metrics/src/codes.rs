@@ -4,7 +4,7 @@ use crate::page::Page;
 use crate::table::{OTHER, Table, TimeTable, words};
 use crate::times::{CALLS, PEOPLE};
 use dwar_app::{GuessEnd, ReceiptEnd, SendEnd, SendKind};
-use dwar_kernel::{Channel, KeyMode};
+use dwar_kernel::{Channel, GuardVerdict, KeyMode};
 use dwar_otp::Reason;
 use std::fmt;
 use std::time::Duration;
@@ -26,6 +26,7 @@ pub(crate) struct Codes {
     providers: Vec<String>,
     pub(crate) lifetime: Duration,
     pub(crate) sends: Table<3>,
+    pub(crate) guarded: Table<1>,
     /// The third label is [`ACCEPTED`] or the reason of the refusal.
     pub(crate) attempts: Table<3>,
     pub(crate) calls: TimeTable<2>,
@@ -49,6 +50,7 @@ impl Codes {
         let guess_ends = words(GuessEnd::ALL.map(GuessEnd::as_str));
         Self {
             sends: Table::new([("mode", modes()), ("kind", kinds), ("outcome", send_ends)]),
+            guarded: Table::new([("verdict", words(GuardVerdict::ALL.map(GuardVerdict::as_str)))]),
             attempts: Table::new([
                 ("channel", channels()),
                 ("provider", known.clone()),
@@ -72,6 +74,9 @@ impl Codes {
 
     pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
         page.counters("dwar_sends", "Calls to send, by how they ended.", self.sends.series())?;
+        let help = "Sends that the guard judged and did not refuse, by verdict; in watch, address, series, project and \
+            day say what it refuses in enforce.";
+        page.counters("dwar_guarded_sends", help, self.guarded.series())?;
         let attempts = self.attempts.series().map(|([channel, provider, (_, end)], count)| {
             let (outcome, reason) = if end == ACCEPTED { (ACCEPTED, "") } else { (REFUSED, end) };
             ([channel, provider, ("outcome", outcome), ("reason", reason)], count)

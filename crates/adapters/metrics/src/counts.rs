@@ -5,7 +5,7 @@ use crate::table::{Table, TimeTable, words};
 use crate::times::CALLS;
 use dwar_app::{AnsweredRequest, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
-use dwar_kernel::{Channel, KeyMode};
+use dwar_kernel::{Channel, GuardVerdict, KeyMode};
 use dwar_otp::{DeliveryAttempt, Report};
 use dwar_ratelimit::RequestScope;
 use std::fmt;
@@ -91,6 +91,10 @@ impl Observer for Counts {
 
     fn sent(&self, mode: KeyMode, kind: SendKind, end: SendEnd) {
         self.codes.sends.count([mode.as_str(), kind.as_str(), end.as_str()]);
+    }
+
+    fn guarded(&self, verdict: GuardVerdict) {
+        self.codes.guarded.count([verdict.as_str()]);
     }
 
     fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {

@@ -14,10 +14,8 @@ use dwar_ratelimit::guard::{
 pub struct GuardMarkRow {
     pub visitor: Option<Vec<u8>>,
     pub taken_at: Option<At>,
-    pub proven: bool,
     pub is_new: bool,
     pub earns: bool,
-    pub asked: Option<String>,
 }
 
 impl From<&GuardMark> for GuardMarkRow {
@@ -25,10 +23,8 @@ impl From<&GuardMark> for GuardMarkRow {
         Self {
             visitor: mark.visitor.map(|digest| digest.0.to_vec()),
             taken_at: mark.taken_at.map(At::from),
-            proven: mark.proven,
             is_new: mark.is_new,
             earns: mark.earns,
-            asked: mark.asked.map(|kind| kind.as_str().to_owned()),
         }
     }
 }
@@ -40,19 +36,14 @@ impl GuardMarkRow {
     /// [`StoreError::Inconsistent`] if it cannot be decoded.
     pub fn into_mark(self, otp: Id) -> Result<Option<GuardMark>, StoreError> {
         let read = Row::new("otps", otp);
-        let is_blank =
-            self.taken_at.is_none() && !self.proven && !self.earns && self.asked.is_none();
-        if is_blank {
+        if self.taken_at.is_none() && !self.earns {
             return Ok(None);
         }
-        let kind = |word: String| read.known("asked", GuardSubjectKind::from_word(&word));
         Ok(Some(GuardMark {
             visitor: self.visitor.map(|bytes| read.digest("visitor", bytes)).transpose()?,
             taken_at: read.maybe_at("taken_at", self.taken_at)?,
-            proven: self.proven,
             is_new: self.is_new,
             earns: self.earns,
-            asked: self.asked.map(kind).transpose()?,
         }))
     }
 

@@ -3,7 +3,7 @@
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use crate::{At, Id, Row, all, sealed_bytes, stored_count};
 use diesel::prelude::*;
-use dwar_kernel::{DevicePeriod, ProjectId, Sealed, StoreError, Timestamp};
+use dwar_kernel::{DevicePeriod, GuardVerdict, ProjectId, Sealed, StoreError, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, CodeDigest, Delivery, DeliveryAttempt, DeliveryStatus, GuessBudget,
     GuessPeriod, Otp, OtpState, Reason,
@@ -34,6 +34,7 @@ pub struct OtpRow {
     pub guesses: Option<Vec<u8>>,
     pub relayed: bool,
     pub device_only: bool,
+    pub guard: Option<String>,
 }
 
 /// The id of a code, of a query that is given as text.
@@ -93,6 +94,7 @@ impl From<&Otp> for OtpRow {
             guesses: stored_guesses(&otp.guesses),
             relayed: otp.is_relayed(),
             device_only: otp.device_only,
+            guard: otp.guard.map(|verdict| verdict.as_str().to_owned()),
         }
     }
 }
@@ -155,6 +157,7 @@ impl OtpRow {
     pub fn into_otp(self, mut attempts: Vec<AttemptRow>) -> Result<Otp, StoreError> {
         let read = Row::new("otps", self.id);
         attempts.sort_unstable_by_key(|attempt| attempt.position);
+        let verdict = |word: String| read.known("guard", GuardVerdict::from_word(&word));
         Ok(Otp {
             id: read.id("id", self.id)?,
             project_mode: read.project_mode(self.project_id, &self.mode)?,
@@ -169,6 +172,7 @@ impl OtpRow {
             wrong: read.count("wrong", self.wrong)?,
             max_wrong: read.count("max_wrong", self.max_wrong)?,
             device_only: self.device_only,
+            guard: self.guard.map(verdict).transpose()?,
             guesses: read.known("guesses", guesses(self.guesses.as_deref()))?,
             created_at: read.at("created_at", self.created_at)?,
             expires_at: read.at("expires_at", self.expires_at)?,

@@ -118,12 +118,11 @@ diesel::table! {
         guesses -> Nullable<Binary>,
         relayed -> Bool,
         device_only -> Bool,
+        guard -> Nullable<Text>,
         visitor -> Nullable<Binary>,
         taken_at -> Nullable<At>,
-        proven -> Bool,
         is_new -> Bool,
         earns -> Bool,
-        asked -> Nullable<Text>,
         version -> Id,
     }
 }
@@ -508,6 +507,14 @@ diesel::table! {
         causes -> Text,
         relay_attempts -> BigInt,
         relays -> BigInt,
+        guarded -> BigInt,
+        trusted -> BigInt,
+        trusted_verified -> BigInt,
+        over_address -> BigInt,
+        over_series -> BigInt,
+        over_project -> BigInt,
+        over_day -> BigInt,
+        refusable_verified -> BigInt,
     }
 }
 

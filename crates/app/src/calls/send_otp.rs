@@ -9,8 +9,8 @@ use crate::{
 };
 use dwar_identity::DeviceToken;
 use dwar_kernel::{
-    ApiKeyId, AttemptId, BlindIndex, EntryId, KeyMode, OtpId, Paise, Phone, Purpose, StoreError,
-    TRACE, Timestamp, Unsealable,
+    ApiKeyId, AttemptId, BlindIndex, EntryId, GuardMode, KeyMode, OtpId, Paise, Phone, Purpose,
+    StoreError, TRACE, Timestamp, Unsealable,
 };
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
@@ -21,7 +21,7 @@ use dwar_otp::{
 };
 use dwar_project::{Caller, LastLine, Project};
 use dwar_ratelimit::guard::{GuardPass, Visitor};
-use dwar_ratelimit::{SendAdmission, SendBound};
+use dwar_ratelimit::{DayBound, SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -187,7 +187,8 @@ impl SendOtp {
         let guesses = self.limits.guesses(mode);
         let quota = self.limits.of(mode).send;
         let guard = take.as_ref().map(|take| take.send);
-        let send = NewSend { otp: otp.clone(), by_device, quota, guesses, cost, guard, entry };
+        let day = day_bound(caller);
+        let send = NewSend { otp: otp.clone(), by_device, quota, guesses, cost, guard, day, entry };
         let admission = match logins.prepare(send, now).await? {
             Prepared::Ready(admission) => admission,
             Prepared::Limited(SendAdmission { refused_by, counted, .. }) => {
@@ -203,6 +204,9 @@ impl SendOtp {
         };
         if let Some(take) = &mut take {
             take.keep(admission.guard.as_ref(), now);
+        }
+        if let Some(verdict) = admission.verdict(guard) {
+            tools.observer.guarded(verdict);
         }
         (order.recorded)();
         let way = DeliveryContext { project: &caller.project, route, contents: Some(contents) };
@@ -302,6 +306,7 @@ impl SendOtp {
             wrong: 0,
             max_wrong: self.limits.of(project_mode.mode).max_wrong,
             device_only: false,
+            guard: None,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + lifetime,
@@ -350,6 +355,12 @@ impl SendPurpose {
             }
         })
     }
+}
+
+/// The places that a phone may keep in a day. Codes that are only delivered count too.
+fn day_bound(caller: &Caller) -> Option<DayBound> {
+    let is_guarded = caller.mode == KeyMode::Live && caller.project.guard != GuardMode::Off;
+    is_guarded.then(|| DayBound::new(caller.project.guard == GuardMode::Enforce))
 }
 
 /// The refusal to show to an operator; `None` if a request is on record, or another one is under way.

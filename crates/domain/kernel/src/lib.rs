@@ -21,6 +21,7 @@ mod error;
 mod event;
 mod fixed_claims;
 mod guard;
+mod guard_verdict;
 mod guesses;
 mod host;
 mod id;
@@ -46,14 +47,15 @@ pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guard::{GuardMode, GuardSubjectKind, UnknownGuardMode};
+pub use guard_verdict::GuardVerdict;
 pub use guesses::{DevicePeriod, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use host::is_this_machine;
-pub use india::{INDIA_AHEAD, india_midnight};
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
     InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, RecorderId,
     SearcherId, SessionId, TokenId,
 };
+pub use india::{INDIA_AHEAD, india_midnight};
 pub use line::is_line;
 pub use mode::{KeyMode, ProjectMode, UnknownMode};
 pub use money::{Amount, InvalidAmount, Paise, PriceList, grouped};

@@ -49,9 +49,9 @@ words! {
         /// Sends to the phone are stopped for a while after too many wrong codes.
         Stop = "stop",
         Balance = "balance",
-        /// The `Idempotency-Key` was used before, with another body.
         /// The project's spend of the day had reached its limit.
         SpendLimit = "spend_limit",
+        /// The `Idempotency-Key` was used before, with another body.
         KeyReused = "key_reused",
         /// The API key reached its request limit; the phone was not read.
         Ceiling = "ceiling",

@@ -26,6 +26,7 @@
 //!     wrong: 0,
 //!     max_wrong: 5,
 //!     device_only: false,
+//!     guard: None,
 //!     guesses: Vec::new(),
 //!     created_at: now,
 //!     expires_at: now + Duration::from_secs(600),
@@ -39,6 +40,7 @@
 //!     guesses: GuessPolicy::default(),
 //!     cost: Cost::Hold(Paise(25)),
 //!     guard: None,
+//!     day: None,
 //!     entry: EntryId::first_at(now),
 //! };
 //!

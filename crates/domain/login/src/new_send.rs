@@ -1,7 +1,7 @@
 use dwar_kernel::{EntryId, GuessPolicy, Timestamp};
 use dwar_otp::Otp;
 use dwar_ratelimit::guard::{GuardMark, GuardedPhone, GuardedSend};
-use dwar_ratelimit::{SendAdmission, SendKey, SendLog, SendQuota};
+use dwar_ratelimit::{DayBound, SendAdmission, SendKey, SendLog, SendQuota};
 use dwar_wallet::{HoldOutcome, OpenHold, Paise};
 
 /// A send that is about to begin: its code, its limits and its cost.
@@ -15,8 +15,10 @@ pub struct NewSend {
     pub quota: SendQuota,
     pub guesses: GuessPolicy,
     pub cost: Cost,
-    /// How the guard of the project judged the send; `None` if it has none.
+    /// How the guard of the project judged the send; `None` if it did not.
     pub guard: Option<GuardedSend>,
+    /// `None` if the project has no guard.
+    pub day: Option<DayBound>,
     /// Id of the ledger entry of the hold.
     pub entry: EntryId,
 }
@@ -77,12 +79,14 @@ impl NewSend {
     /// The request as it is recorded once it is admitted like this.
     #[must_use]
     pub fn recorded(&self, admission: &SendAdmission) -> Otp {
-        Otp { device_only: admission.device_only, ..self.otp.clone() }
+        let guard = admission.verdict(self.guard);
+        Otp { device_only: admission.device_only, guard, ..self.otp.clone() }
     }
 
     /// Whether `known` is this request as it was recorded.
     pub fn is_unchanged(&self, known: &Otp) -> bool {
-        *known == Otp { device_only: known.device_only, ..self.otp.clone() }
+        let Otp { device_only, guard, .. } = *known;
+        *known == Otp { device_only, guard, ..self.otp.clone() }
     }
 
     fn hold(&self, amount: Paise, since: Timestamp) -> OpenHold {
@@ -103,21 +107,32 @@ impl NewSend {
         let as_stranger = self.admit_stranger(log, now);
         let is_known = self.by_device && before.guesses().trusts_devices(&self.guesses, now);
         if as_stranger.refused_by.is_none() || !is_known {
-            return as_stranger;
+            return SendAdmission { over_day: as_stranger.over_day && !is_known, ..as_stranger };
         }
         *log = before;
         log.admit_device(&self.quota, now)
     }
 
     fn admit_stranger(&self, log: &mut SendLog, now: Timestamp) -> SendAdmission {
-        let day = self.guard.and_then(|guard| guard.day);
-        let refused = day.and_then(|day| log.refused_for_the_day(day, now));
-        refused.unwrap_or_else(|| log.admit(&self.quota, &self.guesses, now))
+        let beyond = |day: DayBound| log.refused_for_the_day(day.places, now);
+        match self.day.and_then(|day| Some((day.is_enforced, beyond(day)?))) {
+            Some((true, refused)) => refused,
+            beyond => SendAdmission {
+                over_day: beyond.is_some(),
+                ..log.admit(&self.quota, &self.guesses, now)
+            },
+        }
     }
 
     /// What the send means for the guard, where this is on record of its phone.
-    pub fn mark(&self, phone: &GuardedPhone, now: Timestamp) -> Option<GuardMark> {
-        self.guard.map(|guard| GuardMark::new(&guard, phone, now))
+    pub fn mark(
+        &self,
+        admission: &SendAdmission,
+        phone: &GuardedPhone,
+        now: Timestamp,
+    ) -> Option<GuardMark> {
+        let verdict = admission.verdict(self.guard)?;
+        self.guard.map(|guard| GuardMark::new(&guard, verdict, phone, now))
     }
 
     /// Judges the send by the phone's limit, then by the wallet, so that a caller learns of the limit first.

@@ -3,8 +3,8 @@ use crate::{
     Route,
 };
 use dwar_kernel::{
-    AttemptId, BlindIndex, CLOCK_TOLERANCE, Event, EventKind, EventPhone, OtpId, ProjectMode,
-    Sealed, Subject, Timestamp, words,
+    AttemptId, BlindIndex, CLOCK_TOLERANCE, Event, EventKind, EventPhone, GuardVerdict, OtpId,
+    ProjectMode, Sealed, Subject, Timestamp, words,
 };
 use std::borrow::Cow;
 use std::time::Duration;
@@ -57,6 +57,8 @@ pub struct Otp {
     pub max_wrong: u32,
     /// Whether only a known device may guess at it, since only such a device was admitted to ask for it.
     pub device_only: bool,
+    /// How the guard judged the send; `None` if it did not.
+    pub guard: Option<GuardVerdict>,
     /// Times of the latest guesses, oldest first, at most [`Otp::GUESSES`]. For a used code the last one is
     /// the right guess. Whole milliseconds.
     pub guesses: Vec<Timestamp>,

@@ -38,6 +38,7 @@ fn otp() -> Otp {
         wrong: 0,
         max_wrong: 5,
         device_only: false,
+        guard: None,
         guesses: vec![],
         created_at: at(0),
         expires_at: at(600),

@@ -31,6 +31,6 @@ mod window;
 pub use local_lease::{LEASE, LeaseDecision, LocalLease, RenewalRequest};
 pub use ports::*;
 pub use quota::{Quota, RequestKey, RequestScope, SendKey};
-pub use sends::{NextSendSlot, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};
+pub use sends::{DayBound, NextSendSlot, SendAdmission, SendBound, SendLog, SendQuota, SendSlot};
 pub use share::{Grant, LeaseRequest, QuotaShare, QuotaShares};
 pub use window::{Admission, Window};

@@ -1,6 +1,7 @@
-use crate::guard::GuardMark;
+use crate::guard::{GuardMark, GuardedSend};
 use crate::{Admission, Quota, Window};
-use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
+use dwar_kernel::{GuardVerdict, GuessBudget, GuessPolicy, SendPace, Timestamp};
+use std::time::Duration;
 
 /// How many sends a phone may get within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +12,28 @@ pub struct SendQuota {
     pub reach: Option<Quota>,
 }
 
+/// How many places a phone may keep in a day where its project has a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayBound {
+    pub places: Quota,
+    /// Whether a send beyond it is refused. Otherwise that is only put on record.
+    pub is_enforced: bool,
+}
+
+impl DayBound {
+    /// 30 places in 24 hours.
+    pub const fn new(is_enforced: bool) -> Self {
+        let places = Quota { limit: 30, window: Duration::from_secs(86_400) };
+        Self { places, is_enforced }
+    }
+}
+
 /// Why a send to a phone is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBound {
     /// The phone has reached its limit for the window.
     Limit,
-    /// The phone has reached the bound for a day that the guard enforces.
+    /// The phone has reached its [`DayBound`].
     Day,
     Pace,
     /// No sends for a while after too many wrong guesses.
@@ -54,14 +71,35 @@ pub struct SendAdmission {
     pub guard: Option<GuardMark>,
     /// Whether only a known device was admitted, so that strangers may not guess at the code either.
     pub device_only: bool,
+    /// Whether a [`DayBound`] that is not enforced was reached.
+    pub over_day: bool,
 }
 
 impl SendAdmission {
+    /// The verdict of the guard on the send, which its levels judged like this; `None` if the guard has nothing
+    /// to say.
+    pub fn verdict(&self, by_level: Option<GuardedSend>) -> Option<GuardVerdict> {
+        let by_level = by_level.map(|guard| guard.verdict);
+        match by_level {
+            Some(refused) if refused.is_refusal() => by_level,
+            _ if self.over_day => Some(GuardVerdict::Day),
+            _ => by_level,
+        }
+    }
+
     /// The result of a send that `bound` refused.
     pub const fn refused(bound: SendBound, admission: Admission) -> Self {
         let refused_by = Some(bound);
         let [counted, forgiven, withdrawn] = [admission; 3];
-        Self { refused_by, counted, forgiven, withdrawn, guard: None, device_only: false }
+        Self {
+            refused_by,
+            counted,
+            forgiven,
+            withdrawn,
+            guard: None,
+            device_only: false,
+            over_day: false,
+        }
     }
 }
 
@@ -166,6 +204,7 @@ impl SendLog {
             withdrawn,
             guard: None,
             device_only: false,
+            over_day: false,
         }
     }
 

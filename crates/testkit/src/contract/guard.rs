@@ -4,21 +4,21 @@
 use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, minutes, race, seconds};
-use dwar_kernel::{Digest, ProjectId, Timestamp};
+use dwar_kernel::GuardVerdict::{self, Admitted, Day, Device, Series, Trusted};
+use dwar_kernel::{Digest, GuessPolicy, ProjectId, Timestamp};
 use dwar_login::{NewSend, Prepared, Redeemed};
 use dwar_ratelimit::guard::{
     GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LevelChange, LevelExchange,
     StoredLevel, TOKEN,
 };
-use dwar_ratelimit::{Quota, SendAdmission, SendBound};
+use dwar_ratelimit::{DayBound, Quota, SendAdmission, SendBound};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const CAPACITY: i64 = GuardLevel::SERIES_CAPACITY;
 const HOME: Digest = Digest([1; 32]);
 const OTHER: Digest = Digest([2; 32]);
-const GUARDED: GuardedSend =
-    GuardedSend { visitor: Some(HOME), proven: false, asked: None, day: None };
+const GUARDED: GuardedSend = GuardedSend { visitor: Some(HOME), verdict: Admitted };
 
 const fn series(byte: u8) -> GuardSubject {
     GuardSubject { kind: GuardSubjectKind::Series, digest: Digest([byte; 32]) }
@@ -152,24 +152,16 @@ pub async fn a_guarded_send_is_marked_and_its_verification_tells(stores: &Stores
     let at = |after: u64| START + seconds(after);
     let guarded =
         |guard, after| prepared(stores, send(&scene, &line, Some(guard), at(after)), at(after));
-    let first = GuardMark {
-        visitor: Some(HOME),
-        taken_at: Some(START),
-        proven: false,
-        is_new: true,
-        earns: true,
-        asked: None,
-    };
+    let first = GuardMark { visitor: Some(HOME), taken_at: Some(START), is_new: true, earns: true };
     assert_eq!(guarded(GUARDED, 0).await, Some(first));
     // The same token, and the address that it was taken from, until ten minutes are over.
     assert_eq!(guarded(other, 599).await, Some(first));
     let again = GuardMark { visitor: Some(OTHER), taken_at: Some(at(600)), ..first };
     assert_eq!(guarded(other, 600).await, Some(again));
     // A proof takes nothing; the token of the code before stands.
-    let proven = GuardedSend { proven: true, ..GUARDED };
-    let stands = GuardMark { proven: true, ..again };
-    assert_eq!(guarded(proven, 700).await, Some(stands));
-    assert_eq!(verified(&scene, &line, false, at(701)).await, Some(stands));
+    let trusted = GuardedSend { verdict: Trusted, ..GUARDED };
+    assert_eq!(guarded(trusted, 700).await, Some(again));
+    assert_eq!(verified(&scene, &line, false, at(701)).await, Some(again));
     // A check makes no identity. The number has earned, for a day.
     let known = GuardMark { visitor: Some(HOME), taken_at: Some(at(800)), earns: false, ..first };
     assert_eq!(guarded(GUARDED, 800).await, Some(known));
@@ -178,16 +170,9 @@ pub async fn a_guarded_send_is_marked_and_its_verification_tells(stores: &Stores
     let known = GuardMark { taken_at: Some(at(day - 1)), is_new: false, ..known };
     assert_eq!(guarded(GUARDED, day - 1).await, Some(known));
     assert_eq!(verified(&scene, &line, true, at(day - 1)).await, Some(known));
-    let asked = GuardedSend { visitor: None, asked: Some(GuardSubjectKind::Series), ..GUARDED };
+    let asked = GuardedSend { visitor: None, verdict: Series };
     let later = 2 * 86_400 + 700;
-    let marked = GuardMark {
-        visitor: None,
-        taken_at: None,
-        proven: false,
-        is_new: false,
-        earns: true,
-        asked: Some(GuardSubjectKind::Series),
-    };
+    let marked = GuardMark { visitor: None, taken_at: None, is_new: false, earns: true };
     assert_eq!(guarded(asked, later).await, Some(marked));
     // Where the guard was off, nothing is told.
     assert_eq!(
@@ -254,9 +239,10 @@ pub async fn a_day_admits_as_many_as_its_bound(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let day = Quota { limit: 5, window: minutes(24 * 60) };
-    let guard = Some(GuardedSend { day: Some(day), ..GUARDED });
+    let bound = Some(DayBound { places: day, is_enforced: true });
+    let bounded = |now| NewSend { day: bound, ..send(&scene, &line, Some(GUARDED), now) };
     let answers = race(60, |_| {
-        let (send, store) = (send(&scene, &line, guard, START), Arc::clone(&stores.logins));
+        let (send, store) = (bounded(START), Arc::clone(&stores.logins));
         async move { store.prepare(send, START).await.unwrap() }
     })
     .await;
@@ -266,13 +252,52 @@ pub async fn a_day_admits_as_many_as_its_bound(stores: &Stores) {
         _ => false,
     };
     assert_eq!(count(&answers, refused), 55);
-    let ask = async |now| {
-        let send = send(&scene, &line, guard, now);
-        stores.logins.prepare(send, now).await.unwrap()
-    };
+    let ask = async |now| stores.logins.prepare(bounded(now), now).await.unwrap();
     let end = START + day.window;
     assert!(refused(&ask(end - MS).await));
     // Without the bound the phone has places, and a forgiven one does not count for it.
     assert!(prepared(stores, send(&scene, &line, None, end - MS), end - MS).await.is_none());
     assert!(matches!(ask(end).await, Prepared::Ready(_)));
+}
+
+/// Each verdict of the guard is on record beside its code.
+pub async fn the_verdict_of_the_guard_is_on_record(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let verdicts = GuardVerdict::ALL.into_iter().map(Some).chain([None]);
+    for (number, verdict) in (0_u64..).zip(verdicts) {
+        let (line, now) = (scene.line(), START + minutes(number));
+        let guard = verdict.map(|verdict| GuardedSend { verdict, ..GUARDED });
+        let send = send(&scene, &line, guard, now);
+        let (project_mode, id) = (send.otp.project_mode, send.otp.id);
+        prepared(stores, send, now).await;
+        let found = stores.otps.find(project_mode, id).await.unwrap().unwrap();
+        assert_eq!(found.guard, verdict);
+    }
+}
+
+/// Where the guard only watches, the bound for a day refuses nothing. The verdict says that it was reached, but for
+/// a known device, which it does not bind, and where a level would have refused the send before.
+pub async fn a_watched_day_refuses_nothing_and_is_on_record(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let places = Quota { limit: 2, window: minutes(24 * 60) };
+    let day = Some(DayBound { places, is_enforced: false });
+    let guesses = GuessPolicy { device_stop_at: 20, ..GuessPolicy::OFF };
+    let ask = async |verdict, by_device, after| {
+        let now = START + minutes(after);
+        let send = send(&scene, &line, Some(GuardedSend { verdict, ..GUARDED }), now);
+        let (project_mode, id) = (send.otp.project_mode, send.otp.id);
+        let mark =
+            prepared(stores, NewSend { by_device, day, guesses, ..send }, now).await.unwrap();
+        let found = stores.otps.find(project_mode, id).await.unwrap().unwrap();
+        (found.guard.unwrap(), mark.took(now))
+    };
+    assert_eq!(ask(Admitted, false, 0).await, (Admitted, true));
+    assert_eq!(ask(Trusted, false, 20).await, (Trusted, false));
+    assert_eq!(ask(Admitted, false, 40).await, (Day, false));
+    assert_eq!(ask(Trusted, false, 60).await, (Day, false));
+    assert_eq!(ask(Device, true, 80).await, (Device, false));
+    assert_eq!(ask(Series, false, 100).await, (Series, false));
+    // Two of the places are a day old.
+    assert_eq!(ask(Admitted, false, 24 * 60 + 60 - 1).await, (Day, false));
 }

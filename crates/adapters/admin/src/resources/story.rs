@@ -62,7 +62,7 @@ struct RequestStory {
 /// One event in the life of a code. Members that do not belong to the kind of fact are absent.
 #[derive(Default, Serialize, ToSchema)]
 struct RequestFact {
-    /// `asked`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`,
+    /// `asked`, `guarded`, `no_provider`, `handed`, `unanswered`, `accepted`, `refused`, `failed_later`,
     /// `delivered`, `nobody_reached`, `free`, `charged`, `not_charged`, `refunded`,
     /// `earlier_wrong`, `wrong_code`, `right_code`, `locked`, `stopped`, `superseded`, `expired` or
     /// `usable`. Later versions may add kinds.
@@ -81,6 +81,10 @@ struct RequestFact {
     /// Why another provider was tried: the previous one `failed` or was `silent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
+    /// How the guard judged the send: `trusted`, `device`, or, for what it refuses in `enforce`, `address`, `series`,
+    /// `project` or `day`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<String>,
     /// Why it failed, as a `reason` of the public API.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -107,7 +111,7 @@ struct RefusedRun {
     #[schema(format = "date-time")]
     last_at: String,
     count: u32,
-    /// `limit`, `pace`, `stop`, `balance` or `key_reused`.
+    /// `limit`, `day`, `proof`, `pace`, `stop`, `balance`, `spend_limit` or `key_reused`.
     reason: String,
     /// A sentence for people, in English.
     sentence: String,
@@ -202,6 +206,9 @@ fn plain(fact: &TimelineFact) -> RequestFact {
     let until = |of: &str, end| RequestFact { until: Some(instant(end)), ..kind(of) };
     match fact {
         TimelineFact::Asked => kind("asked"),
+        TimelineFact::Guarded(verdict) => {
+            RequestFact { verdict: Some(id(verdict)), ..kind("guarded") }
+        }
         TimelineFact::NoProvider => kind("no_provider"),
         TimelineFact::Handed { channel, provider, after } => RequestFact {
             channel: Some(id(channel)),

@@ -46,8 +46,9 @@ impl LoginStore for PostgresStore {
                 seen = Some(Arc::new(log));
                 continue;
             };
-            let device_only = admission.device_only;
-            let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), device_only, now };
+            let (device_only, verdict) = (admission.device_only, admission.verdict(send.guard));
+            let (request, log) = (Arc::clone(&send), seen.clone());
+            let step = SendStep { send: request, seen: log, device_only, verdict, now };
             match self.shared.sends.done(project, step).await? {
                 SendOutcome::Ready(mark) => return Ok(prepared.marked(mark)),
                 SendOutcome::Known(LogSnapshot { mut log, .. }, mark) => {

@@ -8,10 +8,10 @@ use crate::send_log::LogSnapshot;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
-use dwar_kernel::{BlindIndex, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, GuardVerdict, ProjectId, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend};
 use dwar_otp::{DeliveryAttempt, Reason};
-use dwar_ratelimit::guard::{GuardMark, GuardSubjectKind, GuardedSend};
+use dwar_ratelimit::guard::GuardMark;
 use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, OtpRow, Row};
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ pub(crate) struct SendStep {
     pub(crate) seen: Option<Arc<LogSnapshot>>,
     /// Whether that log admitted it only as the send of a known device.
     pub(crate) device_only: bool,
+    pub(crate) verdict: Option<GuardVerdict>,
     pub(crate) now: Timestamp,
 }
 
@@ -69,13 +70,9 @@ struct Outcome {
     #[diesel(sql_type = Nullable<At>)]
     taken_at: Option<At>,
     #[diesel(sql_type = Bool)]
-    proven: bool,
-    #[diesel(sql_type = Bool)]
     is_new: bool,
     #[diesel(sql_type = Bool)]
     earns: bool,
-    #[diesel(sql_type = Nullable<Text>)]
-    asked: Option<String>,
 }
 
 /// Lets the schema's function judge the sends under its locks, and records those that are ready.
@@ -83,22 +80,22 @@ const PREPARE: &str = concat!(
     ", judged AS ( \
          SELECT j.* FROM given g, prepare_sends(g.owner, g.ids, g.modes, g.phones, g.versions, \
              g.made, g.placed, g.superseding, g.unguessed, g.costs, g.entries, g.seen_by, g.seen, \
-             g.guarded, g.visitors, g.proven, g.asked) AS j \
+             g.guards, g.visitors) AS j \
      ), changed AS ( \
          SELECT j.*, g.ids[j.place] AS id FROM judged j, given g WHERE j.outcome = 'ready' \
      ), inserted AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
              code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version, \
-             relayed, device_only, visitor, taken_at, proven, is_new, earns, asked) \
+             relayed, device_only, guard, visitor, taken_at, is_new, earns) \
          SELECT s.id, g.owner, s.mode, s.phone, s.phone_sealed, s.code_key, s.code_mac, \
              s.code_sealed, s.state, s.wrong, s.max_wrong, s.status, s.created_at, s.expires_at, \
-             s.due_at, s.version, NOT s.supersedes, s.device_only, \
-             c.visitor, c.taken_at, c.proven, c.is_new, c.earns, c.asked \
+             s.due_at, s.version, NOT s.supersedes, s.device_only, s.guard, \
+             c.visitor, c.taken_at, c.is_new, c.earns \
          FROM given g, unnest(g.ids, g.modes, g.phones, g.phones_sealed, g.code_keys, g.code_macs, \
              g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.stands, g.created, g.expiries, \
-             g.dues, g.versions, g.superseding, g.device_only) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
-             code_mac, code_sealed, state, wrong, max_wrong, status, created_at, expires_at, \
-             due_at, version, supersedes, device_only, place) \
+             g.dues, g.versions, g.superseding, g.device_only, g.guards) WITH ORDINALITY AS s (id, mode, \
+             phone, phone_sealed, code_key, code_mac, code_sealed, state, wrong, max_wrong, status, \
+             created_at, expires_at, due_at, version, supersedes, device_only, guard, place) \
          JOIN changed c ON c.place = s.place \
      )",
     attempted!(),
@@ -170,16 +167,11 @@ fn prepare(
         .given::<Array<Id>, _>("entries", each(steps, |step| Id::from(step.send.entry)))
         .given::<Array<Integer>, _>("seen_by", seen_by)
         .given::<Array<Id>, _>("seen", seen)
-        .given::<Array<Bool>, _>("guarded", each(steps, |step| step.send.guard.is_some()))
-        .given::<Array<Nullable<Binary>>, _>("visitors", each(steps, visitor_of))
-        .given::<Array<Bool>, _>(
-            "proven",
-            each(steps, |step| guard(step).is_some_and(|it| it.proven)),
-        )
         .given::<Array<Nullable<Text>>, _>(
-            "asked",
-            each(steps, |step| guard(step).and_then(|it| it.asked).map(GuardSubjectKind::as_str)),
+            "guards",
+            each(steps, |step| step.verdict.map(GuardVerdict::as_str)),
         )
+        .given::<Array<Nullable<Binary>>, _>("visitors", each(steps, visitor_of))
         .given::<Array<Binary>, _>("phones_sealed", each(&rows, |row| row.phone_sealed.as_slice()))
         .given::<Array<Integer>, _>("code_keys", each(&rows, |row| row.code_key))
         .given::<Array<Binary>, _>("code_macs", each(&rows, |row| row.code_mac.as_slice()))
@@ -198,12 +190,8 @@ fn prepare(
     attempts!(statement, steps.iter().map(|step| &step.send.otp)).load(conn)
 }
 
-fn guard(step: &SendStep) -> Option<&GuardedSend> {
-    step.send.guard.as_ref()
-}
-
 fn visitor_of(step: &SendStep) -> Option<&[u8]> {
-    guard(step).and_then(|it| it.visitor.as_ref()).map(|digest| digest.0.as_slice())
+    step.send.guard.as_ref().and_then(|it| it.visitor.as_ref()).map(|digest| digest.0.as_slice())
 }
 
 /// The version under which a request is recorded: the id of its first attempt, or its own id if it
@@ -229,9 +217,9 @@ impl Outcome {
     }
 
     fn mark(&self) -> Result<Option<GuardMark>, StoreError> {
-        let (visitor, asked) = (self.visitor.clone(), self.asked.clone());
-        let Self { taken_at, proven, is_new, earns, .. } = *self;
-        GuardMarkRow { visitor, taken_at, proven, is_new, earns, asked }.into_mark(self.send)
+        let Self { taken_at, is_new, earns, .. } = *self;
+        let row = GuardMarkRow { visitor: self.visitor.clone(), taken_at, is_new, earns };
+        row.into_mark(self.send)
     }
 
     fn log(self, project: ProjectId) -> Result<LogSnapshot, StoreError> {

@@ -34,7 +34,7 @@ pub(super) fn prepare(
     let mut mark = None;
     if let Prepared::Ready(admission) = &prepared {
         if send.guard.is_some() {
-            mark = send.mark(&guarded_phone(connection, otp, now)?, now);
+            mark = send.mark(admission, &guarded_phone(connection, otp, now)?, now);
         }
         if has_code && send.supersedes() {
             row::supersede(connection, otp)?;

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{Quota, Window};
-use dwar_kernel::{Digest, ProjectId, Timestamp};
+use dwar_kernel::{Digest, GuardVerdict, ProjectId, Timestamp};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
@@ -169,12 +169,13 @@ impl Service {
             return Answer::Limited;
         }
         let visitor = Some(subjects[0].digest);
-        let send = GuardedSend { visitor, proven: ask.proves, asked: None, day: None };
+        let verdict = if ask.proves { GuardVerdict::Trusted } else { GuardVerdict::Admitted };
+        let send = GuardedSend { visitor, verdict };
         let number = self.numbers.entry(ask.number).or_default();
         let is_known = ask.is_known || number.has_identity;
         let earned = number.verified_at.is_some_and(|it| now < it + GuardMark::EARNS_EVERY);
         let phone = GuardedPhone { is_known, earned, standing: number.standing };
-        let mark = GuardMark::new(&send, &phone, now);
+        let mark = GuardMark::new(&send, verdict, &phone, now);
         if mark.took(now) && is_accepted {
             for subject in counted(&mark, &subjects) {
                 levels.change(project(), subject, -TOKEN, now);

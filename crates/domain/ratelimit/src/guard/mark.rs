@@ -1,6 +1,5 @@
-use super::{GuardSubjectKind, TOKEN};
-use crate::Quota;
-use dwar_kernel::{Digest, Timestamp};
+use super::TOKEN;
+use dwar_kernel::{Digest, GuardVerdict, Timestamp};
 use std::time::Duration;
 
 /// How the guard judged a send that is about to begin.
@@ -8,12 +7,8 @@ use std::time::Duration;
 pub struct GuardedSend {
     /// Digest of the visitor's address, if the caller named one that is counted.
     pub visitor: Option<Digest>,
-    /// Whether the send passed unjudged.
-    pub proven: bool,
-    /// The first subject whose level demanded a proof, where the guard only watches.
-    pub asked: Option<GuardSubjectKind>,
-    /// The most places that the phone may keep in a day, if that is enforced.
-    pub day: Option<Quota>,
+    /// The verdict by the levels; a refusal only where the guard watches.
+    pub verdict: GuardVerdict,
 }
 
 /// What is on record of the phone of a send.
@@ -43,12 +38,10 @@ pub struct GuardMark {
     /// When the number took its token; a later send within [`GuardMark::STANDS_FOR`] takes none, and its code
     /// stands for the same token.
     pub taken_at: Option<Timestamp>,
-    pub proven: bool,
     /// Whether the phone has no identity, so that it counts for its series and its project.
     pub is_new: bool,
     /// Whether its verification earns tokens beyond the one that was taken.
     pub earns: bool,
-    pub asked: Option<GuardSubjectKind>,
 }
 
 impl GuardMark {
@@ -59,17 +52,21 @@ impl GuardMark {
     /// What a verification earns beyond the token that was taken.
     pub const EARNED: i64 = TOKEN / 2;
 
-    /// The mark of a send that begins at `now`.
-    pub fn new(send: &GuardedSend, phone: &GuardedPhone, now: Timestamp) -> Self {
+    /// The mark of a send that begins at `now` with this verdict. A send that passed unjudged, or that an
+    /// enforced guard would refuse, takes no token.
+    pub fn new(
+        send: &GuardedSend,
+        verdict: GuardVerdict,
+        phone: &GuardedPhone,
+        now: Timestamp,
+    ) -> Self {
         let standing = phone.standing.filter(|take| now < take.at + Self::STANDS_FOR);
-        let takes = !send.proven && send.asked.is_none();
+        let takes = verdict == GuardVerdict::Admitted;
         Self {
             visitor: standing.map_or(send.visitor, |take| take.visitor),
             taken_at: standing.map(|take| take.at).or(takes.then_some(now)),
-            proven: send.proven,
             is_new: !phone.is_known,
             earns: !phone.earned,
-            asked: send.asked,
         }
     }
 
@@ -90,7 +87,8 @@ impl GuardMark {
 mod tests {
     use super::*;
 
-    const SEND: GuardedSend = GuardedSend { visitor: None, proven: false, asked: None, day: None };
+    const ADMITTED: GuardVerdict = GuardVerdict::Admitted;
+    const SEND: GuardedSend = GuardedSend { visitor: None, verdict: ADMITTED };
     const VISITOR: Option<Digest> = Some(Digest([1; 32]));
     const OTHER: Option<Digest> = Some(Digest([2; 32]));
 
@@ -101,30 +99,29 @@ mod tests {
     #[test]
     fn the_first_code_of_ten_minutes_takes_a_token_and_later_ones_stand_for_it() {
         let stranger = GuardedPhone::default();
-        let first = GuardMark::new(&GuardedSend { visitor: VISITOR, ..SEND }, &stranger, at(0));
+        let first =
+            GuardMark::new(&GuardedSend { visitor: VISITOR, ..SEND }, ADMITTED, &stranger, at(0));
         assert!(first.took(at(0)) && first.is_new && first.earns);
         assert_eq!(first.gives(), TOKEN + TOKEN / 2);
         let standing = Some(StandingTake { at: at(0), visitor: VISITOR });
         let waiting = GuardedPhone { standing, ..stranger };
         let other = GuardedSend { visitor: OTHER, ..SEND };
-        let again = GuardMark::new(&other, &waiting, at(599));
+        let again = GuardMark::new(&other, ADMITTED, &waiting, at(599));
         assert_eq!(again, first);
         assert!(!again.took(at(599)));
-        let later = GuardMark::new(&other, &waiting, at(600));
+        let later = GuardMark::new(&other, ADMITTED, &waiting, at(600));
         assert!(later.took(at(600)) && later.visitor == OTHER);
     }
 
     #[test]
     fn a_proven_or_asked_send_takes_nothing_and_earns_half_a_token() {
-        let proven = GuardedSend { proven: true, ..SEND };
-        let asked = GuardedSend { asked: Some(GuardSubjectKind::Series), ..SEND };
-        for send in [proven, asked] {
-            let mark = GuardMark::new(&send, &GuardedPhone::default(), at(0));
+        for verdict in GuardVerdict::ALL.into_iter().filter(|it| *it != ADMITTED) {
+            let mark = GuardMark::new(&SEND, verdict, &GuardedPhone::default(), at(0));
             assert_eq!((mark.taken_at, mark.gives()), (None, TOKEN / 2));
             // The token that an earlier send took is given back all the same.
             let standing = Some(StandingTake { at: at(0), visitor: None });
             let phone = GuardedPhone { standing, ..GuardedPhone::default() };
-            let mark = GuardMark::new(&send, &phone, at(60));
+            let mark = GuardMark::new(&SEND, verdict, &phone, at(60));
             assert_eq!(mark.gives(), TOKEN + TOKEN / 2);
         }
     }
@@ -132,7 +129,7 @@ mod tests {
     #[test]
     fn a_number_earns_once_a_day_and_always_gets_its_token_back() {
         let phone = GuardedPhone { is_known: true, earned: true, standing: None };
-        let mark = GuardMark::new(&SEND, &phone, at(0));
+        let mark = GuardMark::new(&SEND, ADMITTED, &phone, at(0));
         assert_eq!((mark.is_new, mark.gives()), (false, TOKEN));
     }
 }

@@ -1,4 +1,5 @@
 use derive_more::Debug;
+use dwar_kernel::GuardVerdict;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -45,6 +46,15 @@ pub enum GuardPass {
     Trusted,
     /// The device is known to the phone.
     Device,
+}
+
+impl From<GuardPass> for GuardVerdict {
+    fn from(pass: GuardPass) -> Self {
+        match pass {
+            GuardPass::Trusted => Self::Trusted,
+            GuardPass::Device => Self::Device,
+        }
+    }
 }
 
 /// Who asks for a code, as far as the caller knows.

@@ -7,8 +7,7 @@ use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds, v
 use dwar_kernel::{DevicePeriod, GuessBudget, Timestamp};
 use dwar_login::{NewSend, Prepared, Redemption};
 use dwar_otp::{GuessPolicy, GuessVerdict, Otp, OtpState};
-use dwar_ratelimit::guard::GuardedSend;
-use dwar_ratelimit::{Quota, SendBound, SendQuota};
+use dwar_ratelimit::{DayBound, Quota, SendBound, SendQuota};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,8 +121,8 @@ pub async fn a_known_device_passes_pace_and_stop_and_not_the_limit(stores: &Stor
 pub async fn a_known_device_passes_the_bound_of_a_day(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let day = Some(Quota { limit: 2, window: DAY });
-    let guard = Some(GuardedSend { visitor: None, proven: true, asked: None, day });
+    let places = Quota { limit: 2, window: DAY };
+    let day = Some(DayBound { places, is_enforced: true });
     for (number, who, refused_by) in [
         (0, Stranger, None),
         (1, Device, None),
@@ -133,7 +132,7 @@ pub async fn a_known_device_passes_the_bound_of_a_day(stores: &Stores) {
         (5, Stranger, Some(SendBound::Day)),
     ] {
         let now = START + WINDOW * number;
-        let send = NewSend { guard, ..scene.send_of(who, &line, now) };
+        let send = NewSend { day, ..scene.send_of(who, &line, now) };
         let prepared = stores.logins.prepare(send, now).await.unwrap();
         let (Prepared::Ready(admission) | Prepared::Limited(admission)) = prepared else {
             panic!("it costs nothing: {prepared:?}");
