@@ -73,7 +73,7 @@ pub use parts::ConsoleParts;
 pub use passkeys::{PasskeyAnswer, Passkeys};
 pub use project_rules::{project_rules, unknown_provider};
 pub use projects::ManageProjects;
-pub use read_figures::{Figures, ReadFigures};
+pub use read_figures::{Figures, GuardReport, ReadFigures};
 pub use read_spend::{ChannelSpend, ReadSpend, Spend};
 pub use request_filter::{FailedFor, RequestFilter, RequestLine};
 pub use search_phones::SearchPhones;

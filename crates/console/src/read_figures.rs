@@ -1,8 +1,9 @@
 use crate::{Control, ManageError};
 use dwar_activity::{
-    FiguresPeriod, FiguresStore, Grain, Overview, Period, Progress, Range, SETTLED_AFTER, Traffic,
+    Cause, Counts, FiguresPeriod, FiguresStore, Grain, GuardCounts, Interval, KEEP_HOURS, Overview,
+    Period, Progress, Range, SETTLED_AFTER, Traffic,
 };
-use dwar_kernel::{KeyMode, ProjectId, ProjectMode, StoreError, TRACE};
+use dwar_kernel::{KeyMode, ProjectId, ProjectMode, Refusal, StoreError, TRACE};
 use dwar_operator::{Command, Requester};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +33,47 @@ pub struct Figures {
     pub catching_up: bool,
 }
 
+/// What the guard of a project found in the last seven days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardReport {
+    /// Of the sends that it did not refuse.
+    pub counts: GuardCounts,
+    /// Sends that it refused.
+    pub refused: u64,
+    /// Whether a send of a trusted visitor is on record, however long ago.
+    pub knows_trusted: bool,
+}
+
+/// The time of a [`GuardReport`].
+const WEEK: Duration = Duration::from_secs(7 * 86_400);
+
 impl ReadFigures {
+    /// What the guard found among the live sends of a project.
+    #[instrument(name = "read_figures.guard", target = TRACE, level = "error", skip_all)]
+    pub async fn guard(
+        &self,
+        by: &Requester,
+        project: ProjectId,
+    ) -> Result<GuardReport, ManageError> {
+        self.control.project(by, Command::ShowFigures, project).await?;
+        let now = self.control.tools.now();
+        let settled = self.store.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
+        let since = |length| Interval { from: now - length, until: now };
+        let week = since(WEEK).spans(Grain::Hour, settled);
+        let mut sum = Counts::default();
+        for figure in self.store.figures(project.in_mode(KeyMode::Live), week).await? {
+            sum.add(&figure.counts);
+        }
+        let kept = since(KEEP_HOURS).spans(Grain::Day, settled);
+        let traffic = self.store.traffic(vec![project], KeyMode::Live, kept).await?;
+        let refused = |why| sum.causes.of(Cause::Refused(why));
+        Ok(GuardReport {
+            counts: sum.guard,
+            refused: refused(Refusal::Proof).saturating_add(refused(Refusal::Day)),
+            knows_trusted: traffic.get(&project).is_some_and(|it| it.trusted > 0),
+        })
+    }
+
     /// Live sends in the last 24 hours, per project whose figures the caller may see; projects without sends
     /// are left out.
     #[instrument(name = "read_figures.traffic", target = TRACE, level = "error", skip_all)]

@@ -605,8 +605,8 @@ CREATE TABLE figures (
     -- those of codes of other systems: they are verified elsewhere, so rates leave them out
     relay_attempts bigint NOT NULL DEFAULT 0,
     relays         bigint NOT NULL DEFAULT 0,
-    -- sends that the guard judged: those of trusted visitors, and those that it refuses where it is enforced, by
-    -- what was exhausted
+    -- sends that the guard judged: those of trusted visitors, and those that it refuses where it is enforced, by the
+    -- subject that has no token left
     guarded            bigint NOT NULL DEFAULT 0,
     trusted            bigint NOT NULL DEFAULT 0,
     trusted_verified   bigint NOT NULL DEFAULT 0,

@@ -1,8 +1,8 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_activity::{
-    AttemptFacts, Counts, Figure, FigureChunk, FigureSpan, FiguresStore, Grain, Interval, Key,
-    Progress, RefusalFigure, RequestFacts, Traffic,
+    AttemptFacts, Counts, Figure, FigureChunk, FigureSpan, FiguresStore, Grain, GuardCounts,
+    Interval, Key, Progress, RefusalFigure, RequestFacts, Traffic,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState, Reason, RefusedSends};
@@ -115,9 +115,10 @@ impl FiguresStore for MemoryStore {
             wanted && are_in(&spans, grain, began)
         });
         for Figure { key, counts, .. } in figures {
-            let Counts { requests, relays, verified, spent, .. } = counts;
+            let Counts { requests, relays, verified, spent, guard, .. } = counts;
+            let GuardCounts { trusted, trusted_verified, .. } = guard;
             let sum = sums.entry(key.project_mode.project).or_default();
-            sum.add(&Traffic { requests, relays, verified, spent });
+            sum.add(&Traffic { requests, relays, verified, spent, trusted, trusted_verified });
         }
         Ok(sums)
     }
@@ -186,6 +187,7 @@ impl State {
             relayed: otp.is_relayed(),
             delivered: delivery.status == DeliveryStatus::Delivered,
             verified: otp.state == OtpState::Used,
+            guard: otp.guard,
             verified_at: otp.verified_at(),
             spent: self.spent(otp),
             tried: tried.collect(),

@@ -62,6 +62,14 @@ pub(crate) fn save(conn: &mut Conn, all: Vec<Figure>) -> QueryResult<()> {
                 figures::causes.eq(excluded(figures::causes)),
                 figures::relay_attempts.eq(excluded(figures::relay_attempts)),
                 figures::relays.eq(excluded(figures::relays)),
+                figures::guarded.eq(excluded(figures::guarded)),
+                figures::trusted.eq(excluded(figures::trusted)),
+                figures::trusted_verified.eq(excluded(figures::trusted_verified)),
+                figures::over_address.eq(excluded(figures::over_address)),
+                figures::over_series.eq(excluded(figures::over_series)),
+                figures::over_project.eq(excluded(figures::over_project)),
+                figures::over_day.eq(excluded(figures::over_day)),
+                figures::refusable_verified.eq(excluded(figures::refusable_verified)),
             ))
             .execute(conn)?;
     }

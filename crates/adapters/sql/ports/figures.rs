@@ -173,6 +173,8 @@ impl FiguresStore for Store {
                         sum("relays"),
                         sum("verified"),
                         sum("spent"),
+                        sum("trusted"),
+                        sum("trusted_verified"),
                     ))
                     .load(conn)?;
                 for row in rows {

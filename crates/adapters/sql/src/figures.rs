@@ -5,10 +5,10 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use dwar_activity::{
-    AttemptFacts, Causes, Counts, DurationHistogram, Figure, FiguresLease, Grain, Key, Progress,
-    RequestFacts, Traffic,
+    AttemptFacts, Causes, Counts, DurationHistogram, Figure, FiguresLease, Grain, GuardCounts, Key,
+    Progress, RequestFacts, Traffic,
 };
-use dwar_kernel::{Channel, Paise, ProjectId, Reason, StoreError};
+use dwar_kernel::{Channel, GuardVerdict, Paise, ProjectId, Reason, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
 /// Selects the requests between two ids in order of creation, one row per attempt. Parameters, as
@@ -21,7 +21,7 @@ use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 macro_rules! sent_requests {
     ($after:literal, $before:literal, $limit:literal, $ledger:literal, $reference:literal) => {
         concat!(
-            "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.relayed, o.guesses, \
+            "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.relayed, o.guesses, o.guard, \
                  (SELECT CAST(-sum(amount) AS bigint) FROM (SELECT e.amount FROM ",
             $ledger,
             " WHERE e.project_id = o.project_id AND e.kind = 'capture' AND e.reference = ",
@@ -31,7 +31,7 @@ macro_rules! sent_requests {
             " WHERE e.project_id = o.project_id AND e.kind = 'refund' AND e.reference = ",
             $reference,
             ") costs) AS spent, a.channel, a.provider, a.status AS attempt, a.accepted, a.reason, a.changed_at \
-             FROM (SELECT id, project_id, mode, created_at, state, status, relayed, guesses FROM otps \
+             FROM (SELECT id, project_id, mode, created_at, state, status, relayed, guesses, guard FROM otps \
                  WHERE id > ",
             $after,
             " AND id < ",
@@ -85,6 +85,14 @@ pub struct FigureRow {
     pub causes: String,
     pub relay_attempts: i64,
     pub relays: i64,
+    pub guarded: i64,
+    pub trusted: i64,
+    pub trusted_verified: i64,
+    pub over_address: i64,
+    pub over_series: i64,
+    pub over_project: i64,
+    pub over_day: i64,
+    pub refusable_verified: i64,
 }
 
 /// The sums of the figures of a project.
@@ -95,6 +103,8 @@ pub struct TrafficRow {
     pub relays: i64,
     pub verified: i64,
     pub spent: i64,
+    pub trusted: i64,
+    pub trusted_verified: i64,
 }
 
 /// The only row of the lease: which instance keeps the figures.
@@ -126,6 +136,8 @@ pub struct SentRow {
     relayed: bool,
     #[diesel(sql_type = Nullable<Binary>)]
     guesses: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    guard: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
     spent: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -146,6 +158,7 @@ impl From<Figure> for FigureRow {
     fn from(Figure { key, grain, began, counts }: Figure) -> Self {
         let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let (channel, provider) = key.carrier.unzip();
+        let guard = counts.guard;
         Self {
             project_id: key.project_mode.project.into(),
             mode: key.project_mode.mode.as_str().to_owned(),
@@ -166,6 +179,14 @@ impl From<Figure> for FigureRow {
             causes: counts.causes.to_text(),
             relay_attempts: stored(counts.relay_attempts),
             relays: stored(counts.relays),
+            guarded: stored(guard.judged),
+            trusted: stored(guard.trusted),
+            trusted_verified: stored(guard.trusted_verified),
+            over_address: stored(guard.over_address),
+            over_series: stored(guard.over_series),
+            over_project: stored(guard.over_project),
+            over_day: stored(guard.over_day),
+            refusable_verified: stored(guard.refusable_verified),
         }
     }
 }
@@ -199,6 +220,16 @@ impl TryFrom<FigureRow> for Figure {
                 delivery_times: read
                     .known("delivery_times", DurationHistogram::from_bytes(&row.delivery_times))?,
                 causes: read.known("causes", Causes::from_text(&row.causes))?,
+                guard: GuardCounts {
+                    judged: count("guarded", row.guarded)?,
+                    trusted: count("trusted", row.trusted)?,
+                    trusted_verified: count("trusted_verified", row.trusted_verified)?,
+                    over_address: count("over_address", row.over_address)?,
+                    over_series: count("over_series", row.over_series)?,
+                    over_project: count("over_project", row.over_project)?,
+                    over_day: count("over_day", row.over_day)?,
+                    refusable_verified: count("refusable_verified", row.refusable_verified)?,
+                },
             },
         })
     }
@@ -215,6 +246,8 @@ impl TryFrom<TrafficRow> for (ProjectId, Traffic) {
             relays: count("relays", row.relays)?,
             verified: count("verified", row.verified)?,
             spent: Paise(row.spent),
+            trusted: count("trusted", row.trusted)?,
+            trusted_verified: count("trusted_verified", row.trusted_verified)?,
         };
         Ok((read.id("project_id", row.project_id)?, traffic))
     }
@@ -293,6 +326,7 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<RequestFacts, StoreError> {
     });
     let status = read.known("status", DeliveryStatus::from_word(&first.status))?;
     let verified = read.known("state", OtpState::from_word(&first.state))? == OtpState::Used;
+    let verdict = |word: &String| read.known("guard", GuardVerdict::from_word(word));
     let guesses = read.known("guesses", crate::guesses(first.guesses.as_deref()))?;
     Ok(RequestFacts {
         id: read.id("id", first.id)?,
@@ -301,6 +335,7 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<RequestFacts, StoreError> {
         relayed: first.relayed,
         delivered: status == DeliveryStatus::Delivered,
         verified,
+        guard: first.guard.as_ref().map(verdict).transpose()?,
         verified_at: guesses.last().copied().filter(|_| verified),
         spent: Paise(first.spent.unwrap_or_default()),
         tried: tried.collect::<Result<_, StoreError>>()?,

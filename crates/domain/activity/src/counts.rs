@@ -1,5 +1,5 @@
 use crate::{Causes, DurationHistogram};
-use dwar_kernel::Paise;
+use dwar_kernel::{GuardVerdict, Paise};
 
 /// Counts of the requests that one channel and provider carried, and of every message handed to it.
 ///
@@ -29,6 +29,70 @@ pub struct Counts {
     pub delivery_times: DurationHistogram,
     /// Why messages failed, and why sends were refused.
     pub causes: Causes,
+    pub guard: GuardCounts,
+}
+
+/// Counts of the requests that the guard judged (docs/guard.md), by its verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardCounts {
+    /// Requests with any verdict.
+    pub judged: u64,
+    /// Of these requests, those of visitors for whom the caller vouched.
+    pub trusted: u64,
+    pub trusted_verified: u64,
+    /// Of these requests, those that a guard in `enforce` refuses, by its verdict.
+    pub over_address: u64,
+    pub over_series: u64,
+    pub over_project: u64,
+    pub over_day: u64,
+    /// Of those that it refuses, the verified ones.
+    pub refusable_verified: u64,
+}
+
+impl GuardCounts {
+    /// The counts of one request.
+    pub fn of(verdict: GuardVerdict, is_verified: bool) -> Self {
+        let is = |other| u64::from(verdict == other);
+        let verified = |counts: bool| u64::from(counts && is_verified);
+        Self {
+            judged: 1,
+            trusted: is(GuardVerdict::Trusted),
+            trusted_verified: verified(verdict == GuardVerdict::Trusted),
+            over_address: is(GuardVerdict::Address),
+            over_series: is(GuardVerdict::Series),
+            over_project: is(GuardVerdict::Project),
+            over_day: is(GuardVerdict::Day),
+            refusable_verified: verified(verdict.is_refusal()),
+        }
+    }
+
+    /// Adds all counts of `other`; each saturates instead of overflowing.
+    pub fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.judged, other.judged),
+            (&mut self.trusted, other.trusted),
+            (&mut self.trusted_verified, other.trusted_verified),
+            (&mut self.over_address, other.over_address),
+            (&mut self.over_series, other.over_series),
+            (&mut self.over_project, other.over_project),
+            (&mut self.over_day, other.over_day),
+            (&mut self.refusable_verified, other.refusable_verified),
+        ];
+        for (count, more) in pairs {
+            *count = count.saturating_add(more);
+        }
+    }
+
+    /// Requests that a guard in `enforce` refuses.
+    pub const fn refusable(&self) -> u64 {
+        let by_level = self.over_address.saturating_add(self.over_series);
+        by_level.saturating_add(self.over_project).saturating_add(self.over_day)
+    }
+
+    /// Verified requests, as a share of those of trusted visitors.
+    pub const fn trusted_conversion(&self) -> Ratio {
+        Ratio { part: self.trusted_verified, whole: self.trusted }
+    }
 }
 
 impl Counts {
@@ -52,6 +116,7 @@ impl Counts {
         self.times.merge(&other.times);
         self.delivery_times.merge(&other.delivery_times);
         self.causes.merge(&other.causes);
+        self.guard.add(&other.guard);
     }
 
     /// Delivered requests, as a share of all requests.
@@ -98,6 +163,9 @@ pub struct Traffic {
     pub verified: u64,
     /// Charges for these requests, less refunds.
     pub spent: Paise,
+    /// Requests of visitors for whom the caller vouched.
+    pub trusted: u64,
+    pub trusted_verified: u64,
 }
 
 impl Traffic {
@@ -108,6 +176,8 @@ impl Traffic {
 
     /// Adds all counts of `other`; each saturates instead of overflowing.
     pub const fn add(&mut self, other: &Self) {
+        self.trusted = self.trusted.saturating_add(other.trusted);
+        self.trusted_verified = self.trusted_verified.saturating_add(other.trusted_verified);
         self.requests = self.requests.saturating_add(other.requests);
         self.relays = self.relays.saturating_add(other.relays);
         self.verified = self.verified.saturating_add(other.verified);

@@ -1,5 +1,7 @@
-use crate::{Cause, Counts, Grain, Interval};
-use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Reason, Refusal, Timestamp};
+use crate::{Cause, Counts, Grain, GuardCounts, Interval};
+use dwar_kernel::{
+    Channel, GuardVerdict, OtpId, Paise, ProjectId, ProjectMode, Reason, Refusal, Timestamp,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -13,6 +15,8 @@ pub struct RequestFacts {
     /// Whether the message is known to have reached the phone.
     pub delivered: bool,
     pub verified: bool,
+    /// How the guard judged the request; `None` if it did not.
+    pub guard: Option<GuardVerdict>,
     /// `None` if the time is not on record.
     pub verified_at: Option<Timestamp>,
     pub spent: Paise,
@@ -106,6 +110,7 @@ impl RequestFacts {
         counts.delivered = self.delivered.into();
         counts.verified = self.verified.into();
         counts.spent = self.spent;
+        counts.guard = self.guard.map(|it| GuardCounts::of(it, self.verified)).unwrap_or_default();
         if let Some(at) = self.verified_at.filter(|_| self.verified) {
             counts.times.note(took(at));
         }

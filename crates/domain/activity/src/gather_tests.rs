@@ -30,6 +30,7 @@ fn sent(seconds: i64, providers: &[&str]) -> RequestFacts {
         relayed: false,
         delivered: true,
         verified: true,
+        guard: None,
         verified_at: Some(at(seconds + 8)),
         spent: Paise(20),
         tried: all.map(|(at, name)| AttemptFacts { carried: at == last, ..tried(name) }).collect(),

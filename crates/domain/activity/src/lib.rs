@@ -31,7 +31,7 @@ pub use calendar::{
     FigureSpan, Grain, Interval, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, fresh,
 };
 pub use causes::{Cause, Causes};
-pub use counts::{Counts, Ratio, Traffic};
+pub use counts::{Counts, GuardCounts, Ratio, Traffic};
 pub use figures_lease::FiguresLease;
 pub use gather::{
     AttemptFacts, Figure, FigureChunk, FiguresBuilder, Key, RefusalFigure, RequestFacts,

@@ -9,17 +9,20 @@ use crate::{
 };
 use dwar_activity::{
     Cause, Counts, DurationHistogram, Figure, FigureChunk, FigureSpan, FiguresBuilder,
-    FiguresPeriod, Grain, Interval, Overview, Period, Progress, Range, RefusalFigure, RequestFacts,
-    RouteFigures,
+    FiguresPeriod, Grain, GuardCounts, Interval, Overview, Period, Progress, Range, RefusalFigure,
+    RequestFacts, RouteFigures,
 };
 use dwar_app::CommonPorts;
 use dwar_console::{AuditRecorder, Control, KeepFigures, ReadFigures};
-use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp};
+use dwar_kernel::{
+    Channel, Entropy, GuardVerdict, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp,
+};
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::Requester;
 use dwar_otp::{
     CodeDigest, GuessPolicy, GuessVerdict, Otp, OtpState, Reason, Refusal, RefusedSends, Report,
 };
+use dwar_ratelimit::guard::GuardedSend;
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +77,7 @@ struct Drawn {
     delivered: bool,
     took: Option<Duration>,
     failed: &'static [&'static str],
+    guard: Option<GuardVerdict>,
 }
 
 impl Scene {
@@ -90,10 +94,11 @@ impl Scene {
         assert!(matches!(verdict, GuessVerdict::Accepted(_)), "{verdict:?}");
     }
 
-    async fn send_paid(&self, otp: Otp) -> Otp {
+    async fn send_paid(&self, otp: Otp, verdict: Option<GuardVerdict>) -> Otp {
         let at = otp.created_at;
         let cost = Cost::Hold(Paise(100));
-        let send = NewSend { cost, ..self.make.new_send_of(otp.clone()) };
+        let guard = verdict.map(|verdict| GuardedSend { visitor: None, verdict });
+        let send = NewSend { cost, guard, ..self.make.new_send_of(otp.clone()) };
         let prepared = self.stores.logins.prepare(send, at).await.unwrap();
         assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
         otp
@@ -119,12 +124,17 @@ impl Scene {
     async fn draw(&self, project_mode: ProjectMode, at: Timestamp, number: u64) -> Drawn {
         let line = self.make.line(project_mode);
         let kind = number % 6;
+        let verdicts = GuardVerdict::ALL;
+        let place = usize::try_from(number / 6).unwrap() % verdicts.len();
+        let guard = Some(verdicts[place]);
+        let guard =
+            guard.filter(|_| project_mode.mode == KeyMode::Live && !number.is_multiple_of(11));
         let mut otp = self.make.otp_with(&line, CODE, at);
         if kind == 5 {
             otp = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp };
         }
         let otp = match project_mode.mode {
-            KeyMode::Live => self.send_paid(otp).await,
+            KeyMode::Live => self.send_paid(otp, guard).await,
             KeyMode::Test => self.issue(otp).await,
         };
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
@@ -171,6 +181,7 @@ impl Scene {
                 3 => &["meta", "msg91"],
                 _ => &[],
             },
+            guard,
         }
     }
 }
@@ -199,6 +210,8 @@ fn recount(
             counts.delivered += u64::from(drawn.delivered);
             counts.spent.0 += drawn.spent;
             counts.verified += u64::from(drawn.took.is_some());
+            let verdict = drawn.guard.map(|it| GuardCounts::of(it, drawn.took.is_some()));
+            verdict.iter().for_each(|it| counts.guard.add(it));
             drawn.took.iter().for_each(|took| counts.times.note(*took));
         }
     }
@@ -288,6 +301,11 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
             (sum.requests, sum.verified, sum.spent),
             (total.requests, total.verified, total.spent)
         );
+        assert_eq!(
+            (sum.trusted, sum.trusted_verified),
+            (total.guard.trusted, total.guard.trusted_verified)
+        );
+        assert!(sum.trusted > sum.trusted_verified && total.guard.refusable_verified > 0);
     }
     let (from, until) = (START + minutes(37), START + minutes(101));
     for project_mode in project_modes {

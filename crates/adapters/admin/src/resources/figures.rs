@@ -97,6 +97,23 @@ struct FigureCounts {
     refused: u64,
     /// Reasons why messages failed and sends were refused.
     causes: Vec<FigureCause>,
+    guard: FigureGuard,
+}
+
+/// Counts of the requests that the guard judged and did not refuse.
+#[derive(Serialize, ToSchema)]
+struct FigureGuard {
+    judged: u64,
+    /// Requests with `visitor.trusted`.
+    trusted: u64,
+    trusted_verified: u64,
+    /// Requests that the guard refuses in `enforce`, by its verdict.
+    over_address: u64,
+    over_series: u64,
+    over_project: u64,
+    over_day: u64,
+    /// How many of these were verified.
+    refusable_verified: u64,
 }
 
 /// How often one cause occurred.
@@ -176,6 +193,7 @@ fn view(counts: &Counts) -> FigureCounts {
     let millis = |median: Option<Duration>| u64::try_from(median?.as_millis()).ok();
     let cause =
         |(cause, count): (Cause, u64)| FigureCause { cause: cause.as_str().to_owned(), count };
+    let guard = &counts.guard;
     FigureCounts {
         requests: counts.requests,
         relayed: counts.relays,
@@ -194,5 +212,15 @@ fn view(counts: &Counts) -> FigureCounts {
         messages_failed: counts.failed,
         refused: counts.causes.refused(),
         causes: counts.causes.each().map(cause).collect(),
+        guard: FigureGuard {
+            judged: guard.judged,
+            trusted: guard.trusted,
+            trusted_verified: guard.trusted_verified,
+            over_address: guard.over_address,
+            over_series: guard.over_series,
+            over_project: guard.over_project,
+            over_day: guard.over_day,
+            refusable_verified: guard.refusable_verified,
+        },
     }
 }

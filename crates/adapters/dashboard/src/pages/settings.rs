@@ -85,7 +85,7 @@ async fn sections(visit: &Visit, project: &Project, part: Part) -> Result<Markup
         Part::Messages => messages::card(visit, project).await?,
         Part::Delivery => html! {
             (routing::card(visit, project))
-            (guard::card(visit, project))
+            (guard::card(visit, project).await?)
             (RELAY.switches(visit, project))
         },
         Part::Tokens => tokens::card(visit, project),

@@ -10,6 +10,7 @@ pub(crate) mod common;
 pub(crate) mod entrance;
 pub(crate) mod find;
 pub(crate) mod first_steps;
+pub(crate) mod guard;
 pub(crate) mod help;
 pub(crate) mod identities;
 pub(crate) mod identity_sessions;
