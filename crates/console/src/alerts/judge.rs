@@ -2,6 +2,7 @@
 
 use super::alert::{Alert, FAULTS};
 use super::providers;
+use dwar_activity::Ratio;
 use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, ReportedTrouble};
 use dwar_event::Endpoint;
 use dwar_kernel::{AlertKind, Paise, ProjectId, StoreError, Timestamp};
@@ -19,6 +20,8 @@ pub const LATE_FEED: Duration = Duration::from_secs(60);
 pub const LITTLE_DISK: u64 = 2 * 1_024 * 1_024 * 1_024;
 /// How long a signing key may be in use.
 pub const OLD_KEY: Duration = Duration::from_secs(180 * 86_400);
+/// Sends of trusted visitors from which on their verifications are judged.
+const ENOUGH_TRUSTED: u64 = 50;
 /// Most alerts that are returned, the most urgent first, and most endpoints and queues of endpoints that are read for
 /// them.
 pub const MOST_ALERTS: u32 = 1_000;
@@ -30,6 +33,8 @@ pub struct InstallationFacts {
     pub attempts: Vec<DeliveryAttempt>,
     pub reported: Vec<ReportedTrouble>,
     pub wallets: Vec<WalletFacts>,
+    /// Projects with sends of trusted visitors.
+    pub trusted: Vec<TrustedSends>,
     pub endpoints: Vec<Endpoint>,
     pub queues: Queues,
     pub room: DatabaseState,
@@ -63,6 +68,15 @@ pub struct WalletFacts {
     pub moved_at: Option<Timestamp>,
 }
 
+/// The sends of a project in the last 24 hours for whose visitors its backend vouched.
+#[derive(Clone, Debug)]
+pub struct TrustedSends {
+    pub project: ProjectId,
+    pub name: String,
+    /// Verified sends, as a share of all of them.
+    pub verified: Ratio,
+}
+
 impl WalletFacts {
     /// Whether the balance is too low for the next send, for a day, or for the threshold of the project.
     pub fn is_short(&self) -> bool {
@@ -84,6 +98,7 @@ pub fn judge(facts: &InstallationFacts, now: Timestamp) -> Vec<Alert> {
     let mut alerts = providers::judge(&facts.attempts, &facts.reported);
     alerts.extend(facts.reported.iter().filter_map(reported));
     alerts.extend(facts.wallets.iter().filter_map(wallet));
+    alerts.extend(facts.trusted.iter().filter_map(trusted));
     alerts.extend(facts.endpoints.iter().filter_map(endpoint));
     alerts.extend(queues(&facts.queues, now));
     alerts.extend(room(&facts.room));
@@ -163,6 +178,22 @@ fn wallet(it: &WalletFacts) -> Option<Alert> {
         subject: format!("The wallet of {}", it.name),
         detail,
         since,
+    })
+}
+
+/// Visitors who passed a challenge verify about as often as others; bots never do.
+fn trusted(it: &TrustedSends) -> Option<Alert> {
+    let Ratio { part, whole } = it.verified;
+    if whole < ENOUGH_TRUSTED || part.saturating_mul(2) >= whole {
+        return None;
+    }
+    Some(Alert {
+        kind: AlertKind::TrustedUnverified,
+        project: Some(it.project),
+        about: it.project.to_string(),
+        subject: format!("The backend of {}", it.name),
+        detail: format!("{part} of {whole} sends of trusted visitors were verified in 24 hours"),
+        since: None,
     })
 }
 

@@ -8,7 +8,7 @@ mod providers;
 pub use alert::Alert;
 pub use judge::{
     DatabaseState, InstallationFacts, LATE, LATE_FEED, LATE_HOLD, LITTLE_DISK, MOST_ALERTS,
-    OLD_KEY, WalletFacts, judge, judge_without_database,
+    OLD_KEY, TrustedSends, WalletFacts, judge, judge_without_database,
 };
 pub use local::{
     CLOCK_DIFFERS, CLOCK_SET_FORWARD, ClockState, LocalFacts, LoopState, NoLocalFacts,
@@ -18,6 +18,7 @@ pub use local::{
 use crate::read_spend::set_aside;
 use crate::{Control, ManageError, ReadFigures};
 use dwar_activity::installation::{AlertStore, Instance, OpenAlert, QueueStore, ReportedTrouble};
+use dwar_activity::{Ratio, Traffic};
 use dwar_event::{Event, EventKind, EventStore, Subject};
 use dwar_kernel::{
     AlertKind, Channel, KeyMode, Paise, PriceList, ProjectId, StoreError, TRACE, Timestamp,
@@ -37,7 +38,7 @@ use tracing::instrument;
 const ATTEMPTS: u32 = 500;
 const MEMORIES: [Duration; 3] =
     [Duration::from_secs(600), Duration::from_secs(2 * 3_600), Duration::from_secs(24 * 3_600)];
-/// How long a computed daily spend is reused.
+/// How long the sums of a day are reused.
 const PACE_KEPT: Duration = Duration::from_secs(60);
 /// Wallets that cover fewer days than this are read in every pass: one may fall below a single day before the spend is
 /// read again.
@@ -67,13 +68,14 @@ pub(crate) struct LastAlerts {
     alerts: Arc<Vec<Alert>>,
     /// Time of the last balance change per project, valid while the balance is this one.
     moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
-    spent: Option<(Timestamp, Arc<SpentMoney>)>,
+    day: Option<(Timestamp, Arc<DayOfSends>)>,
 }
 
-/// Money that projects spent within the last 24 hours.
+/// The live sends of the last 24 hours.
 #[derive(Default)]
-struct SpentMoney {
-    by_project: BTreeMap<ProjectId, Paise>,
+struct DayOfSends {
+    spent: BTreeMap<ProjectId, Paise>,
+    trusted: Vec<TrustedSends>,
     /// Projects whose balance may fall below a day's spend before the spend is read again.
     fast: Vec<ProjectId>,
 }
@@ -208,6 +210,7 @@ impl Alerts {
             attempts: self.newest_attempts(now).await?,
             reported,
             wallets: self.wallets(now).await?,
+            trusted: self.day(now).await?.trusted.clone(),
             endpoints,
             queues: self.queues.queues(now, MOST_ALERTS).await?,
             room: self.local.room().await,
@@ -230,9 +233,8 @@ impl Alerts {
 
     /// Reads only projects that may be short of money: an installation has thousands of others.
     async fn wallets(&self, now: Timestamp) -> Result<Vec<WalletFacts>, StoreError> {
-        let spent = self.spent(now).await?;
-        let projects =
-            self.control.projects.short_of_money(self.prices, spent.fast.clone()).await?;
+        let day = self.day(now).await?;
+        let projects = self.control.projects.short_of_money(self.prices, day.fast.clone()).await?;
         let balances = self.wallets.balances(projects.iter().map(|it| it.id).collect()).await?;
         let mut found = Vec::new();
         for project in projects {
@@ -244,7 +246,7 @@ impl Alerts {
                 name,
                 balance,
                 price,
-                spent: spent.by_project.get(&id).copied().unwrap_or_default(),
+                spent: day.spent.get(&id).copied().unwrap_or_default(),
                 low: low_balance,
                 moved_at: None,
             };
@@ -272,26 +274,33 @@ impl Alerts {
         Ok(moved_at)
     }
 
-    /// Money that projects spent within the last 24 hours, at most a minute old.
-    async fn spent(&self, now: Timestamp) -> Result<Arc<SpentMoney>, StoreError> {
-        let known = self.known().spent.clone();
-        if let Some((_, spent)) = known.filter(|(at, _)| *at <= now && now < *at + PACE_KEPT) {
-            return Ok(spent);
+    /// The live sends of the last 24 hours, at most a minute old.
+    async fn day(&self, now: Timestamp) -> Result<Arc<DayOfSends>, StoreError> {
+        let known = self.known().day.clone();
+        if let Some((_, day)) = known.filter(|(at, _)| *at <= now && now < *at + PACE_KEPT) {
+            return Ok(day);
         }
-        let projects = self.control.projects.list().await?.into_iter().map(|it| it.id).collect();
-        let traffic = self.figures.traffic(&Requester::command_line(), projects).await?;
-        let mut by_project: BTreeMap<_, _> =
-            traffic.into_iter().map(|(project, traffic)| (project, traffic.spent)).collect();
-        by_project.retain(|_, spent| *spent > Paise::ZERO);
-        let balances = self.wallets.balances(by_project.keys().copied().collect()).await?;
+        let projects = self.control.projects.list().await?;
+        let ids = projects.iter().map(|it| it.id).collect();
+        let traffic = self.figures.traffic(&Requester::command_line(), ids).await?;
+        let trusted = projects.into_iter().filter_map(|Project { id, name, .. }| {
+            let Traffic { trusted, trusted_verified, .. } = *traffic.get(&id)?;
+            let verified = Ratio { part: trusted_verified, whole: trusted };
+            (trusted > 0).then_some(TrustedSends { project: id, name, verified })
+        });
+        let trusted = trusted.collect();
+        let mut spent: BTreeMap<_, _> =
+            traffic.iter().map(|(project, traffic)| (*project, traffic.spent)).collect();
+        spent.retain(|_, spent| *spent > Paise::ZERO);
+        let balances = self.wallets.balances(spent.keys().copied().collect()).await?;
         let is_fast = |&(project, spent): &(&ProjectId, &Paise)| {
             let left = balances.get(project).copied().unwrap_or_default().available();
             left.0 < spent.0.saturating_mul(DAYS_LOOKED_AT)
         };
-        let fast = by_project.iter().filter(is_fast).map(|(project, _)| *project).collect();
-        let spent = Arc::new(SpentMoney { by_project, fast });
-        self.known().spent = Some((now, Arc::clone(&spent)));
-        Ok(spent)
+        let fast = spent.iter().filter(is_fast).map(|(project, _)| *project).collect();
+        let day = Arc::new(DayOfSends { spent, trusted, fast });
+        self.known().day = Some((now, Arc::clone(&day)));
+        Ok(day)
     }
 
     /// Whether the alert concerns the project: its own, or of a provider that carries its messages.

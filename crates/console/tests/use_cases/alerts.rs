@@ -1,7 +1,7 @@
 //! What needs a person now, and how little is read to find that out.
 
 use crate::common::{BY, Office};
-use dwar_activity::{Counts, Figure, FigureChunk, Grain, Interval, Key};
+use dwar_activity::{Counts, Figure, FigureChunk, Grain, GuardCounts, Interval, Key};
 use dwar_event::{Endpoint, Event, EventKind, Failing, Subject};
 use dwar_kernel::{AlertKind, Channel, KeeperId, KeyMode, Paise, ProjectId};
 use dwar_memory::Fault;
@@ -19,8 +19,15 @@ async fn pay(office: &Office, project: ProjectId, paise: i64) {
 
 /// The figures of the minute before [`START`] say that the project spent this much.
 async fn spent(office: &Office, project: ProjectId, paise: i64) {
+    counted(office, project, Counts { requests: 1, spent: Paise(paise), ..Counts::default() })
+        .await;
+}
+
+/// These are the figures of the minute before [`START`].
+async fn counted(office: &Office, project: ProjectId, counts: Counts) {
     let figures = &office.stores.console.figures;
-    let (keeper, until) = (office.make.id::<KeeperId>(), Grain::Minute.begin(START));
+    let keeper: KeeperId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+    let until = Grain::Minute.begin(START);
     figures.acquire_lease(keeper, START, seconds(60)).await.unwrap();
     let window = Interval { from: until - minutes(1), until };
     let project_mode = project.in_mode(KeyMode::Live);
@@ -28,9 +35,28 @@ async fn spent(office: &Office, project: ProjectId, paise: i64) {
         key: Key { project_mode, carrier: Some((Channel::Sms, "one".to_owned())) },
         grain: Grain::Minute,
         began: window.from,
-        counts: Counts { requests: 1, spent: Paise(paise), ..Counts::default() },
+        counts,
     };
     assert!(figures.replace(keeper, FigureChunk { window, minutes: vec![figure] }).await.unwrap());
+}
+
+#[tokio::test]
+async fn trusted_visitors_who_do_not_verify_are_told_and_it_ends() {
+    let office = Office::open();
+    let project = office.project().await;
+    let sends = |trusted, trusted_verified| Counts {
+        requests: trusted,
+        guard: GuardCounts { judged: trusted, trusted, trusted_verified, ..GuardCounts::default() },
+        ..Counts::default()
+    };
+    let open = [(AlertKind::TrustedUnverified, Some(project))];
+    for (trusted, verified, is_open) in [(49, 0, false), (50, 24, true), (50, 25, false)] {
+        counted(&office, project, sends(trusted, verified)).await;
+        let wanted = if is_open { &open[..] } else { &[] };
+        assert_eq!(alerts(&office).await, wanted, "{verified} of {trusted}");
+        // The sums of a day are a minute old at most.
+        office.clock.advance(seconds(60));
+    }
 }
 
 #[tokio::test]

@@ -54,6 +54,8 @@ alerts! {
         over: "more money is left than was spent in the last 24 hours", "an-empty-wallet";
     WalletLow = "wallet_low", Ticket, "has less money than its threshold",
         over: "the balance is at the threshold again", "an-empty-wallet";
+    TrustedUnverified = "trusted_unverified", Ticket, "vouches for visitors who do not enter their codes",
+        over: "half of these codes of the last 24 hours are verified", "trusted-visitors-who-do-not-verify";
     EndpointDisabled = "endpoint_disabled", Page, "gets no events: it is disabled",
         over: "the endpoint is enabled or removed", "an-endpoint-that-fails";
     EndpointFailing = "endpoint_failing", Ticket, "failed to accept events three or more times \
