@@ -3,7 +3,9 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::error::{ApiError, REPLAYED};
 use crate::json::response::{CheckedCode, CodeStatus, SentCode, Tokens};
-use crate::json::{Field, GivenVisitor, Reference, RelayBody, SendBody, VerifyBody, schema};
+use crate::json::{
+    Field, GivenDevice, GivenVisitor, Reference, RelayBody, SendBody, VerifyBody, schema,
+};
 use crate::operation::{get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
@@ -67,8 +69,11 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 /// The common refusals of operations that judge a code.
 fn judges(operation: Operation) -> Operation {
-    use ErrorCode::{InvalidOtp, InvalidOtpCode, InvalidPhone, OtpNotFound, VerifyRateLimited};
+    use ErrorCode::{
+        InvalidField, InvalidOtp, InvalidOtpCode, InvalidPhone, OtpNotFound, VerifyRateLimited,
+    };
     operation.request_body::<VerifyBody>().refuses([
+        InvalidField,
         InvalidPhone,
         InvalidOtpCode,
         OtpNotFound,
@@ -120,7 +125,7 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
     let last_line = line.transpose()?;
     let visitor = body.visitor.map(|GivenVisitor(visitor)| visitor).transpose();
     let visitor = visitor.map_err(|(field, rule)| ApiError::field(field, rule))?;
-    let device = body.device.and_then(Field::get);
+    let device = GivenDevice::token(body.device)?;
     let extras = SendExtras { last_line, visitor: visitor.unwrap_or_default(), device };
     let sent = async move { otps.send(&caller, &phone, Some(extras), key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
@@ -211,6 +216,6 @@ async fn entered(call: &ApiCall) -> Result<(Caller, EnteredCode), ApiError> {
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An invalid id belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
-    let device = body.device.and_then(Field::get);
+    let device = GivenDevice::token(body.device)?;
     Ok((caller, EnteredCode { phone, code, extras: GuessExtras { request, device } }))
 }

@@ -7,6 +7,6 @@ pub(crate) mod response;
 pub(crate) mod schema;
 
 pub(crate) use request::{
-    AccessBody, Field, GivenVisitor, IntrospectionForm, Reference, RefreshBody, RelayBody,
-    SendBody, Token, VerifyBody,
+    AccessBody, Field, GivenDevice, GivenVisitor, IntrospectionForm, Reference, RefreshBody,
+    RelayBody, SendBody, Token, VerifyBody,
 };

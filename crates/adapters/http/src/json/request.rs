@@ -28,7 +28,7 @@ pub(crate) struct SendBody {
     #[schema(schema_with = schema::visitor)]
     pub(crate) visitor: Option<GivenVisitor>,
     #[schema(schema_with = schema::device)]
-    pub(crate) device: Option<Field<DeviceToken>>,
+    pub(crate) device: Option<Field<GivenDevice>>,
 }
 
 /// The member `visitor` of a send, or why it is invalid.
@@ -57,6 +57,36 @@ fn visitor(given: &Value) -> Result<guard::Visitor, WrongMember> {
     let is_trusted = trusted.transpose()?.unwrap_or_default();
     let pass = is_trusted.then_some(GuardPass::Trusted);
     Ok(guard::Visitor { address: address.transpose()?, pass })
+}
+
+/// What a person's browser showed as the token of a known device. Other text counts as absent, since
+/// anybody can put it there.
+pub(crate) struct GivenDevice(Option<DeviceToken>);
+
+/// The text is longer than [`schema::LONGEST_DEVICE`].
+pub(crate) struct TooLong;
+
+impl GivenDevice {
+    /// The token in the member `device` of a body.
+    ///
+    /// # Errors
+    /// The member is not text, or too long.
+    pub(crate) fn token(member: Option<Field<Self>>) -> Result<Option<DeviceToken>, ApiError> {
+        let Some(member) = member else { return Ok(None) };
+        let rule = format!("must be text of at most {} characters", schema::LONGEST_DEVICE);
+        member.get().map(|given| given.0).ok_or_else(|| ApiError::field("device", &rule))
+    }
+}
+
+impl FromStr for GivenDevice {
+    type Err = TooLong;
+
+    fn from_str(text: &str) -> Result<Self, TooLong> {
+        if text.chars().count() > schema::LONGEST_DEVICE {
+            return Err(TooLong);
+        }
+        Ok(Self(text.parse().ok()))
+    }
 }
 
 /// A code of your own, and the phone to send it to.
@@ -129,7 +159,7 @@ pub(crate) struct VerifyBody {
     #[schema(schema_with = schema::id_or_null)]
     pub(crate) otp_id: Option<Field<OtpId>>,
     #[schema(schema_with = schema::device)]
-    pub(crate) device: Option<Field<DeviceToken>>,
+    pub(crate) device: Option<Field<GivenDevice>>,
 }
 
 /// An access token.

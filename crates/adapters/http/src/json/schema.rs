@@ -107,14 +107,18 @@ pub(crate) fn last_line() -> Object {
         .build()
 }
 
+/// Most characters of `device`, several times as many as a token has.
+pub(crate) const LONGEST_DEVICE: usize = 512;
+
 pub(crate) fn device() -> Object {
     let said = Some(
-        "`device` from the answer of an earlier verify of this phone. Any other value is treated as \
+        "`device` from the answer of an earlier verify of this phone. Any other text is treated as \
          if it were absent.",
     );
     ObjectBuilder::new()
-        .schema_type(SchemaType::AnyValue)
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
         .description(said)
+        .max_length(Some(LONGEST_DEVICE))
         .examples([json!("svc_dt_…")])
         .build()
 }

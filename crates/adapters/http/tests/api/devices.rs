@@ -50,18 +50,31 @@ async fn verify_answers_a_device_where_the_guard_is_not_off_and_check_none() {
 }
 
 #[actix_web::test]
-async fn a_device_of_another_type_or_content_is_absent() {
+async fn a_device_of_other_text_is_absent_and_one_of_another_type_is_refused() {
     // The store of identities has no expectation: a look-up would answer 500.
     let app = guarded(|ports| {
         logs_in(ports);
         ports.send_through(ACCEPTED);
     });
-    for value in ["null", "42", "true", "[]", "{}", r#""""#, r#""svc_dt_""#, r#""\u0000ü""#] {
-        let send = format!(r#"{{"phone":"9876543210","device":{value}}}"#);
-        assert_eq!(app.post("/v1/otp/send", &send).await.status, 200, "{value}");
-        let guess = format!(r#"{{"phone":"9876543210","code":"123456","device":{value}}}"#);
-        for path in ["/v1/otp/verify", "/v1/otp/check"] {
-            assert_eq!(app.post(path, &guess).await.status, 200, "{path} {value}");
+    let long = |length| format!(r#""{}""#, "ü".repeat(length));
+    let absent = ["null", r#""""#, r#""svc_dt_""#, r#""\u0000ü""#, &long(512)];
+    let refused = ["42", "true", "[]", "{}", &long(513)];
+    let with = |device: &str| {
+        let send = format!(r#"{{"phone":"9876543210","device":{device}}}"#);
+        let guess = format!(r#"{{"phone":"9876543210","code":"123456","device":{device}}}"#);
+        [("/v1/otp/send", send), ("/v1/otp/verify", guess.clone()), ("/v1/otp/check", guess)]
+    };
+    for value in absent {
+        for (path, body) in with(value) {
+            assert_eq!(app.post(path, &body).await.status, 200, "{path} {value}");
+        }
+    }
+    for value in refused {
+        for (path, body) in with(value) {
+            let reply = app.post(path, &body).await;
+            assert_eq!(reply.status, 422, "{path} {value}");
+            assert_eq!(reply.json()["code"], "INVALID_FIELD");
+            assert_eq!(reply.json()["error"], "device: must be text of at most 512 characters.");
         }
     }
 }

@@ -263,7 +263,7 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
             app.send(get(format!("{path}&after={cursor}"))).await
         }
         "INVALID_FIELD" => {
-            let asked = json!({ "phone": PHONE, "last_line": "other.example.com" });
+            let asked = json!({ "phone": PHONE, "code": "123456", "device": 42, "expires_in": 0 });
             app.post(&path, &asked.to_string()).await
         }
         "RELAY_DISABLED" => whole.sends(operation).await,
