@@ -1,9 +1,10 @@
 use crate::common::House;
-use dwar_app::{SendExtras, SendOtpError, SentOtp, Service};
+use dwar_app::{RelayOtpError, SendExtras, SendOtpError, SentOtp, Service};
 use dwar_kernel::{Clock, GuardMode, Paise, Phone};
 use dwar_memory::MemoryRequestLimiter;
 use dwar_otp::idempotency::IdempotencyKey;
-use dwar_project::Prices;
+use dwar_otp::{Code, RelayLifetime};
+use dwar_project::{Prices, Relay};
 use dwar_ratelimit::SendBound;
 use dwar_ratelimit::guard::{GuardPass, Visitor};
 use dwar_testkit::{SeededEntropy, minutes, outside, parts, seconds};
@@ -205,4 +206,42 @@ async fn a_phone_gets_thirty_codes_a_day_where_the_guard_is_enforced() {
     assert_eq!(refusal.bound, SendBound::Day);
     house.clock.advance(refusal.admission.reset);
     send_as(&house, &phone, trusted()).await.unwrap();
+}
+
+#[tokio::test]
+async fn codes_that_are_only_delivered_count_for_the_day_and_are_refused_beyond_it() {
+    let mut house = guarded(GuardMode::Enforce).await;
+    house.caller.project.relay = Relay { live: true, test: false };
+    let phone = number(1, 0);
+    let relay = async || {
+        let code = (Code::relayed("4829").unwrap(), RelayLifetime::from_seconds(600).unwrap());
+        house.service.use_cases.relay_otp.relay(&house.caller, &phone, code, None).await
+    };
+    for _ in 0..15 {
+        relay().await.unwrap();
+        house.clock.advance(minutes(11));
+        send_as(&house, &phone, trusted()).await.unwrap();
+        house.clock.advance(minutes(11));
+    }
+    let refused = relay().await;
+    let Err(RelayOtpError::Send(SendOtpError::RateLimited(refusal))) = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(refusal.bound, SendBound::Day);
+    // A flood of them is no business of the levels, which count verifications.
+    for other in 1..40 {
+        let code = (Code::relayed("4829").unwrap(), RelayLifetime::from_seconds(600).unwrap());
+        let relays = &house.service.use_cases.relay_otp;
+        relays.relay(&house.caller, &number(1, other), code, None).await.unwrap();
+    }
+    send(&house, &number(1, 50)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_watched_day_refuses_nothing() {
+    let house = guarded(GuardMode::Watch).await;
+    for _ in 0..32 {
+        send(&house, &number(1, 0)).await.unwrap();
+        house.clock.advance(minutes(11));
+    }
 }
