@@ -69,8 +69,11 @@ fn unprepared(connection: &mut SqliteConnection, counts: &Counts) -> Result<Unpr
         *run.entry(sql.clone()).or_default() -= ran;
         again.insert(sql, reprep);
     }
-    // SQLite applies this pragma during parsing, so it has to be parsed each time.
-    run.retain(|sql, _| !sql.contains("sqlite_stmt") && !sql.starts_with("PRAGMA synchronous"));
+    // SQLite applies this pragma during parsing, so it has to be parsed each time. No request changes a project: a
+    // round does, to leave room for two sends below the limit of the day.
+    let of_test = ["PRAGMA synchronous", "UPDATE `projects`"];
+    let is_of_test = |sql: &str| of_test.iter().any(|start| sql.starts_with(start));
+    run.retain(|sql, _| !sql.contains("sqlite_stmt") && !is_of_test(sql));
     again.retain(|_, reprep| *reprep > 0);
     Ok(Unprepared { run, again })
 }
