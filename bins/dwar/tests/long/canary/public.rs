@@ -120,11 +120,15 @@ impl Caller<'_> {
         let elsewhere = json!({ "phone": stranger, "visitor": visitor, "device": shown });
         self.post("/v1/otp/send", elsewhere).await.ok();
         let altered = json!(text(&shown).replacen("svc_dt_0", "svc_dt_1", 1));
-        for device in [altered, json!([shown]), json!({ "device": shown })] {
+        for (device, status, code) in [
+            (altered, 400, "OTP_NOT_FOUND"),
+            (json!([shown]), 422, "INVALID_FIELD"),
+            (json!({ "device": shown }), 422, "INVALID_FIELD"),
+        ] {
             let guess = json!({ "phone": stranger, "code": "12345", "device": device });
             self.post("/v1/otp/verify", guess).await.refused(422, "INVALID_OTP_CODE");
             let guess = json!({ "phone": phone, "code": "123456", "device": device });
-            self.post("/v1/otp/verify", guess).await.refused(400, "OTP_NOT_FOUND");
+            self.post("/v1/otp/verify", guess).await.refused(status, code);
         }
     }
 
