@@ -8,6 +8,7 @@
 #   COMPARE_LOAD      the generator of load, likewise
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
 #   COMPARE_BASELINE_SETTINGS  NAME=VALUE ..., variables by which that one differs; with the same binary, what they cost
+#   COMPARE_GUARD     what the guard of the project of Dwar does (enforce); that of the baseline is off
 #   COMPARE_ROUNDS    how many rounds (5), and
 #   COMPARE_SECONDS   how long each phase of a round is measured (5), once the service is warm
 #   COMPARE_CLIENTS   how many connections ask at once (32)

@@ -17,6 +17,8 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+/// The name in the tables for another binary of Dwar, or another set of settings.
+pub const BASELINE: &str = "baseline";
 /// Longest time for a service to stop.
 const STOP: Duration = Duration::from_secs(5);
 
@@ -156,7 +158,12 @@ impl Contestant {
             self.environment.provider.url()
         );
         std::fs::write(self.folder.join("bench.toml"), gateway)?;
-        Ok(self.add_project("Bench")?.1)
+        let (project, key) = self.add_project("Bench")?;
+        let is_baseline = matches!(self.kind, Kind::Dwar { name: BASELINE, .. });
+        if let Some(mode) = needed("COMPARE_GUARD").ok().filter(|_| !is_baseline) {
+            self.run(&["project", "set", "--project", &project, "--guard", &mode])?;
+        }
+        Ok(key)
     }
 
     /// Creates a project with money; returns its id and its live key.

@@ -22,7 +22,7 @@ mod scale;
 mod soak;
 mod warm;
 
-use contestant::{Contestant, Database, Kind, Running, environment, postgres};
+use contestant::{BASELINE, Contestant, Database, Kind, Running, environment, postgres};
 use floor::Answers;
 pub use outcome::Outcome;
 use outcome::{needed, setting};
@@ -32,9 +32,6 @@ use std::env::{args, var};
 use std::path::PathBuf;
 use std::time::Duration;
 use warm::HALF_A_MINUTE;
-
-/// The name in the tables for another binary of Dwar, or another set of settings.
-const BASELINE: &str = "baseline";
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = args().collect();
