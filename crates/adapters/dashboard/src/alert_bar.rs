@@ -54,6 +54,9 @@ fn page(alert: &Alert) -> Option<String> {
         AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {
             alert.project.map(|project| format!("/p/{project}/wallet"))
         }
+        AlertKind::TrustedUnverified => {
+            alert.project.map(|project| format!("/p/{project}/settings/delivery#guard"))
+        }
         _ => None,
     }
 }
