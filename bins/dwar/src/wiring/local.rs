@@ -128,15 +128,15 @@ impl LocalFacts for Serving {
         troubles(&self.providers(), &self.loops(), self.machine.clock())
     }
 
-    async fn room(&self) -> DatabaseState {
+    async fn database(&self) -> DatabaseState {
         let known = self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, room)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
-            return room;
+        if let Some((_, state)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
+            return state;
         }
-        let room = by_writes(self.machine.database.as_ref()).await;
-        let told = Some((Instant::now(), room.clone()));
-        *self.proof.lock().unwrap_or_else(PoisonError::into_inner) = told;
-        room
+        let state = by_writes(self.machine.database.as_ref()).await;
+        let seen = Some((Instant::now(), state.clone()));
+        *self.proof.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+        state
     }
 }
 
@@ -150,7 +150,7 @@ impl LocalFacts for Machine {
         troubles(&[], &[], self.clock())
     }
 
-    async fn room(&self) -> DatabaseState {
+    async fn database(&self) -> DatabaseState {
         by_reads(self.database.as_ref()).await
     }
 }

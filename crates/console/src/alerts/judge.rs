@@ -37,7 +37,7 @@ pub struct InstallationFacts {
     pub trusted: Vec<TrustedSends>,
     pub endpoints: Vec<Endpoint>,
     pub queues: Queues,
-    pub room: DatabaseState,
+    pub database: DatabaseState,
     /// When the present signing key began to sign.
     pub signs_since: Option<Timestamp>,
     /// Recorded alerts, which say since when they are open.
@@ -101,7 +101,7 @@ pub fn judge(facts: &InstallationFacts, now: Timestamp) -> Vec<Alert> {
     alerts.extend(facts.trusted.iter().filter_map(trusted));
     alerts.extend(facts.endpoints.iter().filter_map(endpoint));
     alerts.extend(queues(&facts.queues, now));
-    alerts.extend(room(&facts.room));
+    alerts.extend(database(&facts.database));
     alerts.extend(facts.signs_since.filter(|since| *since + OLD_KEY < now).map(|since| {
         let detail = format!("in use since {}", since.format("%-d %B %Y"));
         Alert {
@@ -120,7 +120,7 @@ pub fn judge(facts: &InstallationFacts, now: Timestamp) -> Vec<Alert> {
 pub fn judge_without_database(cause: &StoreError, reported: &[ReportedTrouble]) -> Vec<Alert> {
     let mut alerts = match cause {
         // PostgreSQL may accept no new connection while its disk is full.
-        StoreError::NoRoom => Vec::from_iter(room(&DatabaseState::Full)),
+        StoreError::NoRoom => Vec::from_iter(database(&DatabaseState::Full)),
         _ => {
             let detail = "what is on record cannot be read, and most requests are answered 503";
             vec![Alert::new(AlertKind::DatabaseAway, "The database", detail.to_owned())]
@@ -238,9 +238,9 @@ fn queues(queues: &Queues, now: Timestamp) -> Vec<Alert> {
     of_all.chain(events).collect()
 }
 
-fn room(room: &DatabaseState) -> Option<Alert> {
+fn database(state: &DatabaseState) -> Option<Alert> {
     let told = |kind, detail: String| Some(Alert::new(kind, "The database", detail));
-    match room {
+    match state {
         DatabaseState::Writable(Some(free)) if *free < LITTLE_DISK => {
             told(AlertKind::DiskFills, format!("{} MiB are free", free >> 20))
         }

@@ -244,16 +244,17 @@ fn what_instances_see_of_themselves_names_the_machine() {
 
 #[test]
 fn the_database_is_told_of_that_takes_no_writes_or_soon_will_not() {
-    let kinds = |room| {
-        let found = judge(&InstallationFacts { room, ..InstallationFacts::default() }, at(NOW));
+    let kinds = |state| {
+        let found =
+            judge(&InstallationFacts { database: state, ..InstallationFacts::default() }, at(NOW));
         found.into_iter().map(|it| it.kind).collect::<Vec<_>>()
     };
-    for room in [
+    for state in [
         DatabaseState::Unknown,
         DatabaseState::Writable(None),
         DatabaseState::Writable(Some(LITTLE_DISK)),
     ] {
-        assert_eq!(kinds(room), []);
+        assert_eq!(kinds(state), []);
     }
     assert_eq!(kinds(DatabaseState::Writable(Some(LITTLE_DISK - 1))), [AlertKind::DiskFills]);
     assert_eq!(kinds(DatabaseState::Full), [AlertKind::DiskFull]);
@@ -282,10 +283,11 @@ fn what_is_on_record_says_since_when() {
         project: None,
         since: at(5),
     };
-    let room = DatabaseState::Full;
-    let fresh = InstallationFacts { room: room.clone(), ..InstallationFacts::default() };
+    let state = DatabaseState::Full;
+    let fresh = InstallationFacts { database: state.clone(), ..InstallationFacts::default() };
     assert_eq!(judge(&fresh, at(NOW))[0].since, None);
-    let known = InstallationFacts { room, open: vec![open], ..InstallationFacts::default() };
+    let known =
+        InstallationFacts { database: state, open: vec![open], ..InstallationFacts::default() };
     assert_eq!(judge(&known, at(NOW))[0].since, Some(at(5)));
 }
 

@@ -25,7 +25,7 @@ pub trait LocalFacts: Send + Sync {
     /// Present problems, from [`troubles`]. Must not call anything outside this process.
     fn troubles(&self) -> Vec<InstanceTrouble>;
 
-    async fn room(&self) -> DatabaseState;
+    async fn database(&self) -> DatabaseState;
 }
 
 /// An implementation that reports no problems, for tests and commands.
@@ -42,7 +42,7 @@ impl LocalFacts for NoLocalFacts {
         Vec::new()
     }
 
-    async fn room(&self) -> DatabaseState {
+    async fn database(&self) -> DatabaseState {
         DatabaseState::Unknown
     }
 }

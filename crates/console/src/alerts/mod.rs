@@ -213,7 +213,7 @@ impl Alerts {
             trusted: self.day(now).await?.trusted.clone(),
             endpoints,
             queues: self.queues.queues(now, MOST_ALERTS).await?,
-            room: self.local.room().await,
+            database: self.local.database().await,
             signs_since: SigningKey::active(&keys, now).map(|key| key.signs_from),
             open,
         })
