@@ -82,7 +82,7 @@ pub struct Lifetimes {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_));
-    let core = open(config, if reads { Usage::Reads } else { Usage::Changes }).await?;
+    let core = open(config, Usage::of(reads)).await?;
     let Management { projects, hooks, .. } = core.management()?;
     let (by, project) = (Requester::command_line(), command.of().id(&projects).await?);
     let (now, public_url) = (core.parts.tools.now(), core.public_url());

@@ -68,6 +68,13 @@ pub enum Usage {
     Begins,
 }
 
+impl Usage {
+    /// The usage of a command that changes nothing if `only_reads`.
+    pub const fn of(only_reads: bool) -> Self {
+        if only_reads { Self::Reads } else { Self::Changes }
+    }
+}
+
 /// Opens the store, and migrates it for commands that write.
 ///
 /// A file that is missing is refused, unless the command may begin an installation: in another folder

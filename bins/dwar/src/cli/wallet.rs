@@ -83,7 +83,7 @@ pub enum Command {
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     use Command::{Adjust, Balance, Close, Credit, Prove, Refund, Statement, Verify};
     let read_only = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let core = open(config, if read_only { Usage::Reads } else { Usage::Changes }).await?;
+    let core = open(config, Usage::of(read_only)).await?;
     if matches!(command, Verify)
         && let Some(found) = core.database.damage().await?
     {

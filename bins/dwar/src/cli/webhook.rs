@@ -88,7 +88,7 @@ impl Command {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
-    let core = open(config, if reads { Usage::Reads } else { Usage::Changes }).await?;
+    let core = open(config, Usage::of(reads)).await?;
     let Management { projects, endpoints, endpoint_log: log, .. } = core.management()?;
     let (by, now) = (Requester::command_line(), core.parts.tools.now());
     let project = command.of().id(&projects).await?;
