@@ -40,7 +40,7 @@ pub struct GuardReport {
     pub counts: GuardCounts,
     /// Sends that it refused.
     pub refused: u64,
-    /// Whether a send of a trusted visitor is on record, however long ago.
+    /// Whether a send of a trusted visitor is among the figures that are kept.
     pub knows_trusted: bool,
 }
 

@@ -83,15 +83,9 @@ impl GuardCounts {
         }
     }
 
-    /// Requests that a guard in `enforce` refuses.
-    pub const fn refusable(&self) -> u64 {
-        let by_level = self.over_address.saturating_add(self.over_series);
-        by_level.saturating_add(self.over_project).saturating_add(self.over_day)
-    }
-
-    /// Verified requests, as a share of those of trusted visitors.
-    pub const fn trusted_conversion(&self) -> Ratio {
-        Ratio { part: self.trusted_verified, whole: self.trusted }
+    /// Requests that a guard in `enforce` asks for a proof.
+    pub const fn asked(&self) -> u64 {
+        self.over_address.saturating_add(self.over_series).saturating_add(self.over_project)
     }
 }
 

@@ -30,13 +30,12 @@ pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Ref
 
 fn week(report: &GuardReport, mode: GuardMode) -> Markup {
     let GuardReport { counts, refused, knows_trusted } = report;
-    let by_level = counts.refusable().saturating_sub(counts.over_day);
     let by_kind = texts::by_kind(counts.over_address, counts.over_series, counts.over_project);
     let was_enforced = *refused > 0 || mode == GuardMode::Enforce;
     let refused = was_enforced.then_some((texts::REFUSED, *refused, None));
     let figures = [
         (texts::JUDGED, counts.judged, None),
-        (texts::WOULD_ASK, by_level, Some(by_kind)),
+        (texts::WOULD_ASK, counts.asked(), Some(by_kind)),
         (texts::OVER_DAY, counts.over_day, None),
         (texts::VERIFIED, counts.refusable_verified, Some(texts::VERIFIED_MEANS.to_owned())),
         (texts::TRUSTED, counts.trusted, Some(texts::of_trusted(counts.trusted_verified))),
