@@ -6,8 +6,8 @@ set -m
 at_once=$(nproc)
 jobs_failed=$scratch/failed
 
-# job NAME COMMAND...: runs it once fewer than $at_once run. One line tells that it ended well, after what it left out; else
-# all that it said is shown, and always with $jobs_shown set.
+# job NAME COMMAND...: runs it once fewer than $at_once run. One line tells that it ended well, after what it left out
+# and its counts of tests; else all that it said is shown, and always with $jobs_shown set.
 job() {
     local name=$1 log
     shift
@@ -28,7 +28,7 @@ job() {
             cat "$log"
             echo "-- $name: !!! FAILED !!! ($(cat "$log.time"))"
         else
-            if [ -n "${jobs_shown:-}" ]; then cat "$log"; else grep '!!!' "$log"; fi
+            if [ -n "${jobs_shown:-}" ]; then cat "$log"; else grep -aE '!!!|^test result:' "$log"; fi
             echo "-- $name: well ($(cat "$log.time"))"
         fi
     ) &
