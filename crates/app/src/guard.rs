@@ -1,7 +1,7 @@
 use crate::{CommonPorts, EmptiedLevels};
 use dwar_event::EventStore;
 use dwar_kernel::{
-    Digest, GuardMode, GuardVerdict, KeyMode, Phone, ProjectId, Purpose, StoreError, Timestamp,
+    Digest, GuardMode, GuardVerdict, Phone, ProjectId, Purpose, StoreError, Timestamp,
 };
 use dwar_project::Caller;
 use dwar_ratelimit::GuardStore;
@@ -59,27 +59,30 @@ impl Guard {
         phone: &Phone,
         visitor: &Visitor,
     ) -> Result<Option<GuardTake<'_>>, ProofRequired> {
-        let (project, mode) = (caller.project.id, caller.project.guard);
-        if mode == GuardMode::Off || caller.mode != KeyMode::Live {
+        if !caller.is_guarded() {
             return Ok(None);
         }
+        let (project, mode) = (caller.project.id, caller.project.guard);
         let subjects = self.subjects(project, phone, visitor.address.as_ref());
         let now = self.tools.now();
         let mut levels = self.levels();
-        let by_level = || {
-            let kind = levels.exhausted(project, &subjects, now)?;
-            self.emptied.note(project, kind, mode, now);
-            Some(GuardVerdict::from(kind))
+        let exhausted = match visitor.pass {
+            Some(_) => None,
+            None => levels.exhausted(project, &subjects, now),
         };
-        let verdict = visitor.pass.map(GuardVerdict::from).or_else(by_level);
-        let verdict = verdict.unwrap_or(GuardVerdict::Admitted);
-        if mode == GuardMode::Enforce && verdict.is_refusal() {
-            return Err(ProofRequired);
-        }
+        let by_level = exhausted.map_or(GuardVerdict::Admitted, GuardVerdict::from);
+        let verdict = visitor.pass.map_or(by_level, GuardVerdict::from);
         let is_taken = verdict == GuardVerdict::Admitted;
         let taken = if is_taken { subjects.clone() } else { Vec::new() };
         for subject in &taken {
             levels.change(project, *subject, -TOKEN, now);
+        }
+        drop(levels);
+        if let Some(kind) = exhausted {
+            self.emptied.note(project, kind, mode, now);
+        }
+        if mode == GuardMode::Enforce && verdict.is_refusal() {
+            return Err(ProofRequired);
         }
         let is_address = |it: &&GuardSubject| it.kind == GuardSubjectKind::Address;
         let send = GuardedSend {
@@ -93,7 +96,7 @@ impl Guard {
     pub(crate) fn verified(&self, caller: &Caller, phone: &Phone, mark: &GuardMark) {
         let project = caller.project.id;
         let gives = mark.gives();
-        if gives == 0 || caller.project.guard == GuardMode::Off {
+        if gives == 0 || !caller.is_guarded() {
             return;
         }
         let mut subjects = Vec::new();
@@ -116,17 +119,22 @@ impl Guard {
     pub async fn exchange(&self) -> Result<(), StoreError> {
         self.review().await?;
         let now = self.tools.now();
-        let Some(exchange) = self.levels().to_write() else { return Ok(()) };
-        match self.store.exchange(exchange.clone(), now).await {
-            Ok(stored) => {
-                self.levels().written(&exchange, stored, now);
-                Ok(())
-            }
-            Err(cause) => {
-                self.levels().not_written(&exchange);
-                Err(cause)
+        let changes = self.levels().to_write();
+        if !changes.is_empty() {
+            match self.store.change_levels(changes.clone(), now).await {
+                Ok(levels) => self.levels().written(&changes, levels),
+                Err(cause) => {
+                    self.levels().not_written(&changes);
+                    return Err(cause);
+                }
             }
         }
+        let reads = self.levels().to_read();
+        for (projects, since) in reads {
+            let levels = self.store.changed_levels(projects.clone(), since).await?;
+            self.levels().read(&projects, levels, now);
+        }
+        Ok(())
     }
 
     /// Tells projects that a level is empty, by [`EventKind::GuardEmptied`](dwar_event::EventKind::GuardEmptied):

@@ -3,24 +3,34 @@ use async_trait::async_trait;
 use dwar_activity::Grain;
 use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_ratelimit::GuardStore;
-use dwar_ratelimit::guard::{GuardLevel, LevelExchange, StoredLevel};
+use dwar_ratelimit::guard::{GuardLevel, LevelChange, StoredLevel};
 
 #[async_trait]
 impl GuardStore for MemoryStore {
-    async fn exchange(
+    async fn change_levels(
         &self,
-        exchange: LevelExchange,
+        changes: Vec<LevelChange>,
         now: Timestamp,
     ) -> Result<Vec<StoredLevel>, StoreError> {
-        let state = &mut *self.step("GuardStore::exchange").await?;
-        for change in &exchange.changes {
+        let state = &mut *self.step("GuardStore::change_levels").await?;
+        let mut apply = |change: &LevelChange| {
             let key = (change.project, change.subject);
-            let before = state.guard_levels.get(&key).copied();
-            state.guard_levels.insert(key, change.apply(before, now).level);
-        }
-        let levels = state.guard_levels.iter().filter(|((project, _), level)| {
-            exchange.projects.contains(project) && level.at >= exchange.since
-        });
+            let left = change.apply(state.guard_levels.get(&key).copied(), now);
+            state.guard_levels.insert(key, left.level);
+            left
+        };
+        Ok(changes.iter().map(&mut apply).collect())
+    }
+
+    async fn changed_levels(
+        &self,
+        projects: Vec<ProjectId>,
+        since: Timestamp,
+    ) -> Result<Vec<StoredLevel>, StoreError> {
+        let state = &*self.step("GuardStore::changed_levels").await?;
+        let levels = state.guard_levels.iter();
+        let levels =
+            levels.filter(|((project, _), level)| projects.contains(project) && level.at >= since);
         let stored = |((project, subject), level): (&(_, _), &_)| StoredLevel {
             project: *project,
             subject: *subject,

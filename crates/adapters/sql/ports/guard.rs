@@ -7,29 +7,39 @@ use diesel::sql_types::BigInt;
 use dwar_activity::Grain;
 use dwar_kernel::{KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_ratelimit::GuardStore;
-use dwar_ratelimit::guard::{
-    GuardLevel, GuardSubjectKind, LevelChange, LevelExchange, StoredLevel,
-};
+use dwar_ratelimit::guard::{GuardLevel, GuardSubjectKind, LevelChange, StoredLevel};
 use dwar_sql::schema::{figures, guard_levels};
 use dwar_sql::{At, GuardLevelRow, Id, Lock, read_each};
 use std::collections::HashMap;
 
 #[async_trait]
 impl GuardStore for Store {
-    async fn exchange(
+    async fn change_levels(
         &self,
-        exchange: LevelExchange,
+        changes: Vec<LevelChange>,
         now: Timestamp,
     ) -> Result<Vec<StoredLevel>, StoreError> {
-        if exchange.changes.is_empty() {
-            return self.scan("guard.read", move |conn| changed(conn, &exchange)).await;
-        }
         let work = self.changing_no_look_up();
-        work.steps_ahead_of_disk("guard.exchange", move |conn| {
+        work.steps_ahead_of_disk("guard.change", move |conn| {
             take(conn, Lock::GuardLevels)?;
-            let levels = applied(conn, &exchange, now)?;
+            let levels = applied(conn, &changes, now)?;
             save(conn, levels.iter().map(GuardLevelRow::from).collect())?;
-            changed(conn, &exchange)
+            Ok(levels)
+        })
+        .await
+    }
+
+    async fn changed_levels(
+        &self,
+        projects: Vec<ProjectId>,
+        since: Timestamp,
+    ) -> Result<Vec<StoredLevel>, StoreError> {
+        self.scan("guard.changed", move |conn| {
+            let projects: Vec<Id> = projects.iter().copied().map(Id::from).collect();
+            let query = guard_levels::table
+                .filter(guard_levels::project_id.eq_any(projects))
+                .filter(guard_levels::changed_at.ge(At::from(since)));
+            Ok(read_each!(GuardLevelRow of query, conn))
         })
         .await
     }
@@ -70,10 +80,9 @@ impl GuardStore for Store {
 /// The levels that the changes leave.
 fn applied(
     conn: &mut Conn,
-    exchange: &LevelExchange,
+    changes: &[LevelChange],
     now: Timestamp,
 ) -> Result<Vec<StoredLevel>, Failure> {
-    let changes = &exchange.changes;
     let projects: Vec<Id> = changes.iter().map(|change| change.project.into()).collect();
     let digests: Vec<Vec<u8>> =
         changes.iter().map(|change| change.subject.digest.0.to_vec()).collect();
@@ -86,13 +95,4 @@ fn applied(
         known.into_iter().map(|it| ((it.project, it.subject), it.level)).collect();
     let before = |change: &LevelChange| known.get(&(change.project, change.subject)).copied();
     Ok(changes.iter().map(|change| change.apply(before(change), now)).collect())
-}
-
-/// The levels that changed since the exchange asks.
-fn changed(conn: &mut Conn, exchange: &LevelExchange) -> Result<Vec<StoredLevel>, Failure> {
-    let projects: Vec<Id> = exchange.projects.iter().copied().map(Id::from).collect();
-    let query = guard_levels::table
-        .filter(guard_levels::project_id.eq_any(projects))
-        .filter(guard_levels::changed_at.ge(At::from(exchange.since)));
-    Ok(read_each!(GuardLevelRow of query, conn))
 }

@@ -178,12 +178,7 @@ async fn instances_learn_of_each_other_by_exchanges() {
     guard.exchange().await.unwrap();
     other.exchange().await.unwrap();
     let now = house.clock.now();
-    let read = dwar_ratelimit::guard::LevelExchange {
-        changes: Vec::new(),
-        projects: vec![house.caller.project.id],
-        since: now,
-    };
-    let stored = levels.exchange(read, now).await.unwrap();
+    let stored = levels.changed_levels(vec![house.caller.project.id], now).await.unwrap();
     let mut tokens: Vec<i64> = stored.iter().map(|it| it.level.level / 1_000_000).collect();
     tokens.sort_unstable();
     assert_eq!(tokens, [0, 180]);

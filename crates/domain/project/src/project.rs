@@ -202,6 +202,11 @@ impl Caller {
     pub const fn project_mode(&self) -> ProjectMode {
         self.project.id.in_mode(self.mode)
     }
+
+    /// Whether the guard counts sends with this key: test keys send nothing.
+    pub fn is_guarded(&self) -> bool {
+        self.mode == KeyMode::Live && self.project.guard != GuardMode::Off
+    }
 }
 
 #[cfg(test)]

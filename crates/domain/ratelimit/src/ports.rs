@@ -1,4 +1,4 @@
-use crate::guard::{LevelExchange, StoredLevel};
+use crate::guard::{LevelChange, StoredLevel};
 use crate::{Admission, Grant, LeaseRequest, Quota, RequestKey, SendKey, SendLog};
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, ProjectId, StoreError, Timestamp};
@@ -73,15 +73,21 @@ pub trait SendLimiter: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait GuardStore: Send + Sync {
-    /// Applies each change by [`LevelChange::apply`](crate::guard::LevelChange::apply), and returns the levels of the named projects that were
-    /// changed at `since` or later, in any order.
+    /// Applies each change by [`LevelChange::apply`] and returns the levels that the changes leave, in their order.
     ///
     /// Concurrent calls MUST have the same result as calls one after the other. The changes of one call MUST be
-    /// kept together or not at all; the levels that it returns MUST include them.
-    async fn exchange(
+    /// kept together or not at all.
+    async fn change_levels(
         &self,
-        exchange: LevelExchange,
+        changes: Vec<LevelChange>,
         now: Timestamp,
+    ) -> Result<Vec<StoredLevel>, StoreError>;
+
+    /// The levels of these projects that were changed at `since` or later, in any order.
+    async fn changed_levels(
+        &self,
+        projects: Vec<ProjectId>,
+        since: Timestamp,
     ) -> Result<Vec<StoredLevel>, StoreError>;
 
     /// The verified live requests of a project in the days that began from `from` on and before `until`.

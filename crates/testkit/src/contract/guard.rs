@@ -8,8 +8,8 @@ use dwar_kernel::GuardVerdict::{self, Admitted, Day, Device, Series, Trusted};
 use dwar_kernel::{Digest, GuessPolicy, ProjectId, Timestamp};
 use dwar_login::{NewSend, Prepared, Redeemed};
 use dwar_ratelimit::guard::{
-    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LevelChange, LevelExchange,
-    StoredLevel, TOKEN,
+    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, GuardedSend, LevelChange, StoredLevel,
+    TOKEN,
 };
 use dwar_ratelimit::{DayBound, Quota, SendAdmission, SendBound};
 use std::collections::BTreeMap;
@@ -35,8 +35,11 @@ async fn exchange(
     since: Timestamp,
     now: Timestamp,
 ) -> BTreeMap<(ProjectId, GuardSubject), GuardLevel> {
-    let exchange = LevelExchange { changes, projects: projects.to_vec(), since };
-    let levels = stores.guard.exchange(exchange, now).await.unwrap();
+    let wanted: Vec<_> = changes.iter().map(|it| (it.project, it.subject)).collect();
+    let left = stores.guard.change_levels(changes, now).await.unwrap();
+    assert_eq!(left.iter().map(|it| (it.project, it.subject)).collect::<Vec<_>>(), wanted);
+    let levels = stores.guard.changed_levels(projects.to_vec(), since).await.unwrap();
+    assert!(left.iter().all(|it| !projects.contains(&it.project) || levels.contains(it)));
     levels.into_iter().map(|it| ((it.project, it.subject), it.level)).collect()
 }
 
@@ -79,8 +82,7 @@ pub async fn changes_of_levels_at_once_all_count(stores: &Stores) {
             let own = series(u8::try_from(number).unwrap() + 10);
             let changes =
                 vec![change(project, series(1), -TOKEN), change(project, own, -2 * TOKEN)];
-            let exchange = LevelExchange { changes, projects: vec![project], since: START };
-            async move { store.exchange(exchange, START).await.unwrap() }
+            async move { store.change_levels(changes, START).await.unwrap() }
         })
         .await;
         let shared = |it: &&StoredLevel| it.subject == series(1);

@@ -122,25 +122,30 @@ impl Service {
         let now = at(self.now);
         self.unwritten[instance].clear();
         let levels = &mut self.instances[instance];
-        let Some(exchange) = levels.to_write() else { return };
-        for change in &exchange.changes {
+        let changes = levels.to_write();
+        let mut left = Vec::new();
+        for change in &changes {
             let before = self.stored.get(&change.subject).copied();
+            left.push(change.apply(before, now));
             self.stored.insert(change.subject, change.apply(before, now).level);
             self.recent.push_back((now, change.subject));
         }
+        levels.written(&changes, left);
         while self.recent.front().is_some_and(|(at, _)| *at + Duration::from_secs(15) < now) {
             self.recent.pop_front();
         }
-        let subjects: Vec<GuardSubject> = match exchange.since == Timestamp::UNIX_EPOCH {
-            true => self.stored.keys().copied().collect(),
-            false => self.recent.iter().map(|(_, subject)| *subject).collect(),
-        };
-        let read = subjects.into_iter().map(|subject| StoredLevel {
-            project: project(),
-            subject,
-            level: self.stored[&subject],
-        });
-        levels.written(&exchange, read.collect(), now);
+        for (projects, since) in levels.to_read() {
+            let subjects: Vec<GuardSubject> = match since == Timestamp::UNIX_EPOCH {
+                true => self.stored.keys().copied().collect(),
+                false => self.recent.iter().map(|(_, subject)| *subject).collect(),
+            };
+            let read = subjects.into_iter().map(|subject| StoredLevel {
+                project: project(),
+                subject,
+                level: self.stored[&subject],
+            });
+            levels.read(&projects, read.collect(), now);
+        }
         if self.now.is_multiple_of(600) {
             levels.drop_full(now);
         }

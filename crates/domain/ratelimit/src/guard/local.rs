@@ -16,8 +16,6 @@ const OVERLAP: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct LocalLevels {
     projects: HashMap<ProjectId, LocalProject>,
-    /// Changes since then are read next; everything, if `None`.
-    read_until: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -26,6 +24,8 @@ struct LocalProject {
     /// Whether the capacity was computed. Before that nothing is written, or the least capacity would cut the levels
     /// of a large project on record.
     is_sized: bool,
+    /// Changes since then are read next; everything, if `None`.
+    read_until: Option<Timestamp>,
     levels: HashMap<GuardSubject, LocalLevel>,
     /// The levels with changes that are not on record yet.
     changed: HashSet<GuardSubject>,
@@ -40,15 +40,6 @@ struct LocalLevel {
     pending: i64,
     /// Changes that are being written.
     writing: i64,
-}
-
-/// What an instance says to the store about its changes, and what it wants to know.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LevelExchange {
-    pub changes: Vec<LevelChange>,
-    /// The levels of these projects that changed since this instant are read, after the changes.
-    pub projects: Vec<ProjectId>,
-    pub since: Timestamp,
 }
 
 impl LocalLevels {
@@ -94,53 +85,62 @@ impl LocalLevels {
     }
 
     /// Begins to write the changes. Until [`LocalLevels::written`] or [`LocalLevels::not_written`] they count
-    /// as before. `None` if no project with a known capacity is guarded.
-    pub fn to_write(&mut self) -> Option<LevelExchange> {
-        let (mut changes, mut projects) = (Vec::new(), Vec::new());
+    /// as before.
+    pub fn to_write(&mut self) -> Vec<LevelChange> {
+        let mut changes = Vec::new();
         for (id, project) in self.projects.iter_mut().filter(|(_, project)| project.is_sized) {
-            projects.push(*id);
             for subject in std::mem::take(&mut project.changed) {
                 let capacity = capacity_of(subject.kind, project.capacity);
                 let level = project.level(subject);
                 level.writing = std::mem::take(&mut level.pending);
                 if level.writing != 0 {
-                    changes.push(LevelChange {
-                        project: *id,
-                        subject,
-                        by: level.writing,
-                        capacity,
-                    });
+                    let (project, by) = (*id, level.writing);
+                    changes.push(LevelChange { project, subject, by, capacity });
                 }
             }
         }
-        if projects.is_empty() {
-            return None;
-        }
         // In one order for all instances, so that they do not wait for each other in a circle.
         changes.sort_unstable_by_key(|change| (change.project, change.subject));
-        let since = self.read_until.map_or(Timestamp::UNIX_EPOCH, |until| until - OVERLAP);
-        Some(LevelExchange { changes, projects, since })
+        changes
     }
 
-    /// The changes are on record, and these are the levels that changed, as of `now`.
-    pub fn written(&mut self, exchange: &LevelExchange, levels: Vec<StoredLevel>, now: Timestamp) {
-        for change in &exchange.changes {
+    /// The changes are on record, and left these levels.
+    pub fn written(&mut self, changes: &[LevelChange], levels: Vec<StoredLevel>) {
+        for change in changes {
             self.project(change.project).level(change.subject).writing = 0;
         }
-        for StoredLevel { project, subject, level } in levels {
-            let project = self.project(project);
-            if project.has_room(&subject) {
-                project.level(subject).stored = Some(level);
+        self.learn(levels);
+    }
+
+    /// The projects whose levels are to be read, each with the instant since which they may have changed: first
+    /// those that were never read.
+    pub fn to_read(&self) -> Vec<(Vec<ProjectId>, Timestamp)> {
+        let (mut new, mut known, mut until) = (Vec::new(), Vec::new(), None);
+        for (id, project) in self.projects.iter().filter(|(_, project)| project.is_sized) {
+            match project.read_until {
+                None => new.push(*id),
+                Some(at) => {
+                    known.push(*id);
+                    until = Some(until.map_or(at, |other: Timestamp| other.min(at)));
+                }
             }
         }
-        // A project that was added meanwhile has not been read yet.
-        let all_read = exchange.projects.len() == self.projects.len();
-        self.read_until = all_read.then_some(now);
+        let known = until.map(|until| (known, until - OVERLAP));
+        let new = Some((new, Timestamp::UNIX_EPOCH)).filter(|(new, _)| !new.is_empty());
+        new.into_iter().chain(known).collect()
+    }
+
+    /// The levels of these projects that changed, as of `now`.
+    pub fn read(&mut self, projects: &[ProjectId], levels: Vec<StoredLevel>, now: Timestamp) {
+        for project in projects {
+            self.project(*project).read_until = Some(now);
+        }
+        self.learn(levels);
     }
 
     /// The changes may not be on record: they are written next time.
-    pub fn not_written(&mut self, exchange: &LevelExchange) {
-        for change in &exchange.changes {
+    pub fn not_written(&mut self, changes: &[LevelChange]) {
+        for change in changes {
             let project = self.project(change.project);
             project.level(change.subject).writing = 0;
             project.level(change.subject).pending += change.by;
@@ -161,13 +161,20 @@ impl LocalLevels {
         }
     }
 
-    fn project(&mut self, project: ProjectId) -> &mut LocalProject {
-        if !self.projects.contains_key(&project) {
-            self.read_until = None;
+    fn learn(&mut self, levels: Vec<StoredLevel>) {
+        for StoredLevel { project, subject, level } in levels {
+            let project = self.project(project);
+            if project.has_room(&subject) {
+                project.level(subject).stored = Some(level);
+            }
         }
+    }
+
+    fn project(&mut self, project: ProjectId) -> &mut LocalProject {
         self.projects.entry(project).or_insert_with(|| LocalProject {
             capacity: GuardLevel::project_capacity(0),
             is_sized: false,
+            read_until: None,
             levels: HashMap::new(),
             changed: HashSet::new(),
             addresses: 0,
@@ -215,18 +222,55 @@ mod tests {
     use super::*;
     use dwar_kernel::Digest;
 
+    const START: Timestamp = Timestamp::UNIX_EPOCH;
+    const SUBJECT: GuardSubject =
+        GuardSubject { kind: GuardSubjectKind::Project, digest: Digest([7; 32]) };
+
+    fn project(number: u8) -> ProjectId {
+        format!("00000000-0000-7000-8000-{number:012}").parse().unwrap()
+    }
+
     #[test]
-    fn a_project_of_unknown_capacity_writes_nothing() {
-        let now = Timestamp::UNIX_EPOCH;
-        let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-        let subject = GuardSubject { kind: GuardSubjectKind::Project, digest: Digest([7; 32]) };
+    fn a_project_of_unknown_capacity_writes_and_reads_nothing() {
+        let (project, capacity) = (project(1), 5_000 * TOKEN);
         let mut levels = LocalLevels::default();
-        levels.change(project, subject, -TOKEN, now);
-        assert_eq!(levels.to_write(), None);
+        levels.change(project, SUBJECT, -TOKEN, START);
+        assert_eq!(levels.to_write(), []);
+        assert_eq!(levels.to_read(), []);
         // What was taken meanwhile is written later, and counts at once.
-        levels.resize(project, 5_000 * TOKEN);
-        let written = levels.to_write().unwrap().changes;
-        let change = LevelChange { project, subject, by: -TOKEN, capacity: 5_000 * TOKEN };
-        assert_eq!(written, [change]);
+        levels.resize(project, capacity);
+        assert_eq!(levels.to_read(), [(vec![project], START)]);
+        let change = LevelChange { project, subject: SUBJECT, by: -TOKEN, capacity };
+        assert_eq!(levels.to_write(), [change]);
+    }
+
+    #[test]
+    fn a_change_counts_once_whether_it_is_written_or_not() {
+        let (project, capacity) = (project(1), 2 * TOKEN);
+        let mut levels = LocalLevels::default();
+        levels.resize(project, capacity);
+        levels.change(project, SUBJECT, -TOKEN, START);
+        let left = |levels: &mut LocalLevels| levels.project(project).tokens(&SUBJECT, START);
+        let changes = levels.to_write();
+        assert_eq!(left(&mut levels), TOKEN);
+        levels.not_written(&changes);
+        assert_eq!(left(&mut levels), TOKEN);
+        let changes = levels.to_write();
+        levels.written(&changes, vec![changes[0].apply(None, START)]);
+        assert_eq!(left(&mut levels), TOKEN);
+        // The read that follows may fail: nothing is written again.
+        assert_eq!(levels.to_write(), []);
+    }
+
+    #[test]
+    fn a_new_project_alone_is_read_from_the_beginning() {
+        let (one, other) = (project(1), project(2));
+        let now = START + Duration::from_secs(1_000);
+        let mut levels = LocalLevels::default();
+        levels.resize(one, TOKEN);
+        levels.read(&[one], Vec::new(), now);
+        assert_eq!(levels.to_read(), [(vec![one], now - OVERLAP)]);
+        levels.resize(other, TOKEN);
+        assert_eq!(levels.to_read(), [(vec![other], START), (vec![one], now - OVERLAP)]);
     }
 }
