@@ -34,7 +34,7 @@ pub(super) fn prepare(
     let mut mark = None;
     if let Prepared::Ready(admission) = &prepared {
         if send.guard.is_some() {
-            mark = send.mark(admission, &guarded_phone(connection, otp, now)?, now);
+            mark = send.mark(admission, &guarded_phone(connection, otp, has_code, now)?, now);
         }
         if has_code && send.supersedes() {
             row::supersede(connection, otp)?;
@@ -51,14 +51,18 @@ pub(super) fn prepare(
 fn guarded_phone(
     connection: &mut SqliteConnection,
     otp: &Otp,
+    has_code: bool,
     now: Timestamp,
 ) -> Result<GuardedPhone, Failure> {
     let phone = otp.phone.0.as_slice();
-    let open: Option<(Id, GuardMarkRow)> = of_phone!(otps of otp.project_mode, phone)
-        .filter(row::is_open())
-        .select((otps::id, GuardMarkRow::as_select()))
-        .get_result(connection)
-        .optional()?;
+    let open: Option<(Id, GuardMarkRow)> = match has_code {
+        true => of_phone!(otps of otp.project_mode, phone)
+            .filter(row::is_open())
+            .select((otps::id, GuardMarkRow::as_select()))
+            .get_result(connection)
+            .optional()?,
+        false => None,
+    };
     let since = now - GuardMark::EARNS_EVERY;
     let earned = of_phone!(otps of otp.project_mode, phone)
         .filter(otps::id.ge(Id::first_at(since)))
