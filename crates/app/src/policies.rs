@@ -101,7 +101,7 @@ impl Policies {
             // The bound for a day that the guard enforces.
             DAY,
         ];
-        let way = self.lease().saturating_add(self.receipt_window.unwrap_or_default());
+        let delivery = self.lease().saturating_add(self.receipt_window.unwrap_or_default());
         let first_answers = Lifetimes::default();
         let in_use = first_answers.lease.max(test.send.places.window);
         Retention {
@@ -117,7 +117,7 @@ impl Policies {
                 live: self.feed_events,
                 test: self.feed_events.min(self.test_records.unwrap_or(u32::MAX)),
             },
-            holds: way.saturating_mul(2).saturating_add(self.grace()),
+            holds: delivery.saturating_mul(2).saturating_add(self.grace()),
             tests: self.test_records.map(|kept| TestQuota { kept, in_use }),
         }
     }

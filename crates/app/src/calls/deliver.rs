@@ -65,11 +65,11 @@ impl Deliver {
     /// returns its last state.
     pub(crate) async fn attempt(
         &self,
-        way: DeliveryContext<'_>,
+        context: DeliveryContext<'_>,
         otp: Otp,
         attempt: DeliveryAttempt,
     ) -> Result<Otp, StoreError> {
-        self.follow(&way, otp, DeliveryStep::Try(attempt)).await
+        self.follow(&context, otp, DeliveryStep::Try(attempt)).await
     }
 
     /// Applies a provider's receipt (docs/contract.md, Delivery) and returns the attempt concerned; `None` if
@@ -94,10 +94,10 @@ impl Deliver {
             return Ok(None);
         };
         let route = self.routes.of(&project, project_mode.mode);
-        let way = DeliveryContext { project: &project, route, contents: None };
+        let context = DeliveryContext { project: &project, route, contents: None };
         let request = ReportedRequest::Id(project.id, otp);
-        match self.record(&way, request, attempt, report).await? {
-            Some((otp, step)) => self.follow(&way, otp, step).await.map(Some),
+        match self.record(&context, request, attempt, report).await? {
+            Some((otp, step)) => self.follow(&context, otp, step).await.map(Some),
             None => Ok(None),
         }
     }
@@ -151,18 +151,18 @@ impl Deliver {
 
     async fn follow(
         &self,
-        way: &DeliveryContext<'_>,
+        context: &DeliveryContext<'_>,
         mut otp: Otp,
         mut step: DeliveryStep,
     ) -> Result<Otp, StoreError> {
         while let DeliveryStep::Try(attempt) = step {
-            let report = self.hand_over(way, &otp, &attempt).await;
+            let report = self.hand_over(context, &otp, &attempt).await;
             self.tools.observer.attempted(&attempt, &report);
             let (told, seen) = (report.clone(), ReportedRequest::Seen(Box::new(otp.clone())));
-            match self.record(way, seen, attempt.id, report).await? {
+            match self.record(context, seen, attempt.id, report).await? {
                 Some((then, next)) => (otp, step) = (then, next),
                 None => {
-                    self.settle_erased_request(way.project, &mut otp, attempt.id, told).await?;
+                    self.settle_erased_request(context.project, &mut otp, attempt.id, told).await?;
                     break;
                 }
             }
@@ -189,14 +189,14 @@ impl Deliver {
 
     async fn record(
         &self,
-        way: &DeliveryContext<'_>,
+        context: &DeliveryContext<'_>,
         request: ReportedRequest,
         attempt: AttemptId,
         report: Report,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let now = self.tools.now();
         let next = AttemptId::new(now, self.tools.entropy.as_ref());
-        let (route, prices) = (way.route.clone(), way.project.prices.over(self.prices));
+        let (route, prices) = (context.route.clone(), context.project.prices.over(self.prices));
         let entries = self.entries();
         let arrived = report == Report::Delivered;
         let report = SendReport { attempt, report, route, next, prices, entries };
@@ -222,7 +222,7 @@ impl Deliver {
 
     async fn hand_over(
         &self,
-        way: &DeliveryContext<'_>,
+        context: &DeliveryContext<'_>,
         otp: &Otp,
         attempt: &DeliveryAttempt,
     ) -> Report {
@@ -230,13 +230,13 @@ impl Deliver {
             tracing::error!(provider = %attempt.provider, "no gateway of this name is configured");
             return Report::Failed(Reason::ProviderUnavailable);
         };
-        let message = match self.message(way, otp, attempt) {
+        let message = match self.message(context, otp, attempt) {
             Ok(message) => message,
             Err(reason) => return Report::Failed(reason),
         };
         let phone = message.phone.clone();
         let call = span_of(attempt);
-        let lines = call.in_scope(|| way.span_about(&phone));
+        let lines = call.in_scope(|| context.span_about(&phone));
         let outcome = gateway.deliver(message).instrument(lines).await;
         // Logs only the kind of the outcome: a provider's message reference is text of the provider.
         let (outcome_kind, reason) = outcome.words();
@@ -254,12 +254,12 @@ impl Deliver {
     /// Composes the message. A failure is logged with its cause.
     fn message(
         &self,
-        way: &DeliveryContext<'_>,
+        context: &DeliveryContext<'_>,
         otp: &Otp,
         attempt: &DeliveryAttempt,
     ) -> Result<Message, Reason> {
-        let project = way.project;
-        let opened = way.contents.clone().map_or_else(|| self.open(otp), Ok);
+        let project = context.project;
+        let opened = context.contents.clone().map_or_else(|| self.open(otp), Ok);
         let opened = opened.inspect_err(|cause| {
             tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
         });

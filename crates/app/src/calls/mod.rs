@@ -38,7 +38,7 @@ pub use message_text::{SmsPreview, check_sms_texts, sms_preview, sms_text_of};
 pub use otp_status::{OtpStatus, OtpStatusError};
 pub use project_issuer::{ProjectIssuer, ProjectIssuerError, PublishedIssuer};
 pub use public_keys::PublicKeys;
-pub use receive_hook::{AdmittedHook, HookFormats, HookOrder, ReceiveHook, ReceiveHookError};
+pub use receive_hook::{AdmittedHook, HookFormats, HookRequest, ReceiveHook, ReceiveHookError};
 pub use receive_webhook::{ReceiveWebhook, ReceiveWebhookError};
 pub use refresh_session::{RefreshSession, RefreshSessionError};
 pub use relay_otp::{RelayOtp, RelayOtpError};

@@ -34,7 +34,7 @@ refusals! {
 }
 
 /// A proven call, with its parsed content.
-pub struct HookOrder {
+pub struct HookRequest {
     pub caller: Caller,
     asked: Result<HookMessage, HookRefusal>,
     lifetime: Duration,
@@ -42,7 +42,7 @@ pub struct HookOrder {
     format: &'static dyn HookFormat,
 }
 
-impl HookOrder {
+impl HookRequest {
     /// The phone number in the call, if the call could be parsed.
     pub fn phone(&self) -> Option<&Phone> {
         self.asked.as_ref().ok().map(|asked| &asked.phone)
@@ -115,7 +115,7 @@ impl ReceiveHook {
         &self,
         admitted: AdmittedHook,
         call: &WebhookCall,
-    ) -> Result<HookOrder, ReceiveHookError> {
+    ) -> Result<HookRequest, ReceiveHookError> {
         let AdmittedHook { hook, caller, secrets, format } = admitted;
         let now = self.tools.now();
         if !format.proves(&secrets, call, now) {
@@ -133,7 +133,7 @@ impl ReceiveHook {
         // Hook and body identify a repetition of the call.
         let (owner, vault) = (hook.id.uuid(), self.tools.vault.as_ref());
         let key = vault.digest(Purpose::Idempotency, &[owner.as_bytes(), &call.body]);
-        Ok(HookOrder { caller, asked, lifetime, key, format })
+        Ok(HookRequest { caller, asked, lifetime, key, format })
     }
 
     /// Whether the limit of the project and mode has room for one more send.
@@ -151,10 +151,10 @@ impl ReceiveHook {
     #[instrument(name = "receive_hook", target = TRACE, level = "error", skip_all)]
     pub async fn deliver(
         &self,
-        order: &HookOrder,
+        request: &HookRequest,
         recorded: &(dyn Fn() + Send + Sync),
     ) -> Result<Option<Result<(), HookRefusal>>, StoreError> {
-        match self.send(order, recorded).await {
+        match self.send(request, recorded).await {
             Ok(()) => Ok(Some(Ok(()))),
             Err(HookOutcome::Refused(refusal)) => Ok(Some(Err(refusal))),
             Err(HookOutcome::Running) => Ok(None),
@@ -164,10 +164,10 @@ impl ReceiveHook {
 
     async fn send(
         &self,
-        order: &HookOrder,
+        request: &HookRequest,
         recorded: &(dyn Fn() + Send + Sync),
     ) -> Result<(), HookOutcome> {
-        let HookOrder { caller, asked, lifetime, key, format } = order;
+        let HookRequest { caller, asked, lifetime, key, format } = request;
         let HookMessage { phone, code, .. } = asked.clone().map_err(HookOutcome::Refused)?;
         let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
         let lifetime = lifetime.ok_or(HookOutcome::Refused(HookRefusal::Unavailable))?;

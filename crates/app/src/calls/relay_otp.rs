@@ -66,8 +66,9 @@ impl RelayOtp {
         let purpose = SendPurpose::Relay(code, lifetime);
         // Nobody verifies a relayed code here, so the guard could not learn from it.
         let (only, visitor, device) = (None, None, None);
-        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
-        Ok(self.sends.run(&order).await?)
+        let request =
+            SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
+        Ok(self.sends.run(&request).await?)
     }
 
     /// Fails if the route has hops, but the text of each names another lifetime. A route without hops is not

@@ -94,8 +94,9 @@ impl SendOtp {
         let SendExtras { last_line, visitor, device } = extras.unwrap_or_default();
         let purpose = SendPurpose::LogIn(last_line.map(String::from));
         let (recorded, visitor, only) = (&|| (), Some(visitor), None);
-        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
-        self.run(&order).await
+        let request =
+            SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
+        self.run(&request).await
     }
 
     /// Sends a live code of a project by one provider only, to test whether it arrives. Limits and price are
@@ -115,8 +116,9 @@ impl SendOtp {
         let caller = &Caller { project, mode: KeyMode::Live, key };
         let (purpose, only) = (SendPurpose::LogIn(None), Some(hop));
         let (repeat, recorded, visitor, device) = (None, &|| (), None, None);
-        let order = SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
-        self.run(&order).await
+        let request =
+            SendRequest { caller, phone, purpose, repeat, recorded, only, visitor, device };
+        self.run(&request).await
     }
 
     /// The `Idempotency-Key` of a client, with the default lifetimes.
@@ -125,16 +127,16 @@ impl SendOtp {
     }
 
     /// Does the send, once per idempotency key.
-    pub(crate) async fn run(&self, order: &SendRequest<'_>) -> Result<SentOtp, SendOtpError> {
-        let project_mode = order.caller.project_mode();
-        let index = self.deliver.tools.vault.phone_index(project_mode, order.phone);
-        let outcome = self.once(order, index).await;
+    pub(crate) async fn run(&self, request: &SendRequest<'_>) -> Result<SentOtp, SendOtpError> {
+        let project_mode = request.caller.project_mode();
+        let index = self.deliver.tools.vault.phone_index(project_mode, request.phone);
+        let outcome = self.once(request, index).await;
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
             self.usage_recorder.refused(project_mode, Some(index), reason);
         }
         self.deliver.tools.observer.sent(
             project_mode.mode,
-            order.purpose.kind(),
+            request.purpose.kind(),
             SendEnd::from(&outcome),
         );
         outcome
@@ -142,45 +144,45 @@ impl SendOtp {
 
     async fn once(
         &self,
-        order: &SendRequest<'_>,
+        request: &SendRequest<'_>,
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
-        let Some(repeat) = order.repeat else { return self.fresh(order, index).await };
-        let asked = order.purpose.asked(order.phone);
+        let Some(repeat) = request.repeat else { return self.fresh(request, index).await };
+        let asked = request.purpose.asked(request.phone);
         let asked = (asked.as_str(), index);
         let begun =
-            self.idempotency.begin(order.caller, order.purpose.route(), repeat, asked).await?;
+            self.idempotency.begin(request.caller, request.purpose.route(), repeat, asked).await?;
         let ticket = match begun {
             IdempotencyOutcome::Fresh(ticket) => ticket,
             IdempotencyOutcome::Running => return Err(SendOtpError::Conflict),
             IdempotencyOutcome::Reused => return Err(SendOtpError::Reused),
             IdempotencyOutcome::Replay(answer) => {
                 let unreadable = || Err(StoreError::from(Unsealable).into());
-                return again(&answer, order.caller.mode).unwrap_or_else(unreadable);
+                return again(&answer, request.caller.mode).unwrap_or_else(unreadable);
             }
         };
-        let outcome = self.fresh(order, index).await;
+        let outcome = self.fresh(request, index).await;
         self.idempotency.end(ticket, first_answer(&outcome).as_deref()).await;
         outcome
     }
 
     async fn fresh(
         &self,
-        order: &SendRequest<'_>,
+        request: &SendRequest<'_>,
         index: BlindIndex,
     ) -> Result<SentOtp, SendOtpError> {
-        let SendRequest { caller, phone, .. } = *order;
-        let by_device = self.devices.knows(caller, &index, order.device.as_ref()).await?;
-        let mut take = self.judged(order, by_device)?;
+        let SendRequest { caller, phone, .. } = *request;
+        let by_device = self.devices.knows(caller, &index, request.device.as_ref()).await?;
+        let mut take = self.judged(request, by_device)?;
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
-        let mut route = order.purpose.way(routes.of(&caller.project, mode));
-        if let Some(only) = order.only {
+        let mut route = request.purpose.restrict(routes.of(&caller.project, mode));
+        if let Some(only) = request.only {
             let known = routes.gateways.contains_key(&only.provider);
             route.hops = Vec::from_iter(Some(only.clone()).filter(|_| known));
         }
-        let (otp, contents) = self.compose(order, index, &route, now);
+        let (otp, contents) = self.compose(request, index, &route, now);
 
         let cost = self.cost(caller, phone, &route);
         let entry = EntryId::new(now, tools.entropy.as_ref());
@@ -208,10 +210,10 @@ impl SendOtp {
         if let Some(verdict) = admission.verdict(guard) {
             tools.observer.guarded(verdict);
         }
-        (order.recorded)();
-        let way = DeliveryContext { project: &caller.project, route, contents: Some(contents) };
+        (request.recorded)();
+        let context = DeliveryContext { project: &caller.project, route, contents: Some(contents) };
         let otp = match otp.delivery.attempts.last().cloned() {
-            Some(first) => self.deliver.attempt(way, otp, first).await?,
+            Some(first) => self.deliver.attempt(context, otp, first).await?,
             None => otp,
         };
         // A number that no provider took a message for takes no token.
@@ -241,11 +243,11 @@ impl SendOtp {
     /// What the guard takes for the send; `None` if it has nothing to judge.
     fn judged(
         &self,
-        order: &SendRequest<'_>,
+        request: &SendRequest<'_>,
         by_device: bool,
     ) -> Result<Option<GuardTake<'_>>, SendOtpError> {
-        let SendRequest { caller, phone, .. } = *order;
-        let Some(visitor) = &order.visitor else { return Ok(None) };
+        let SendRequest { caller, phone, .. } = *request;
+        let Some(visitor) = &request.visitor else { return Ok(None) };
         let is_asked = caller.mode.is_test()
             && visitor.pass.is_none()
             && Scenario::of(phone) == Scenario::ProofRequired;
@@ -272,12 +274,12 @@ impl SendOtp {
 
     fn compose(
         &self,
-        order: &SendRequest<'_>,
+        request: &SendRequest<'_>,
         index: BlindIndex,
         route: &Route,
         now: Timestamp,
     ) -> (Otp, MessageSecrets) {
-        let SendRequest { caller, phone, purpose, .. } = order;
+        let SendRequest { caller, phone, purpose, .. } = request;
         let CommonPorts { entropy, vault, .. } = &self.deliver.tools;
         let project_mode = caller.project_mode();
         let id = OtpId::new(now, entropy.as_ref());
@@ -330,8 +332,8 @@ impl SendPurpose {
         }
     }
 
-    /// The part of a route that it may take.
-    fn way(&self, route: Route) -> Route {
+    /// The part of a route that a send with this purpose may take.
+    fn restrict(&self, route: Route) -> Route {
         match self {
             Self::LogIn(_) => route,
             Self::Relay(_, lifetime) => route.of_lifetime(*lifetime),
@@ -359,8 +361,7 @@ impl SendPurpose {
 
 /// The places that a phone may keep in a day. Codes that are only delivered count too.
 fn day_bound(caller: &Caller) -> Option<DayBound> {
-    let is_guarded = caller.mode == KeyMode::Live && caller.project.guard != GuardMode::Off;
-    is_guarded.then(|| DayBound::new(caller.project.guard == GuardMode::Enforce))
+    caller.is_guarded().then(|| DayBound::new(caller.project.guard == GuardMode::Enforce))
 }
 
 /// The refusal to show to an operator; `None` if a request is on record, or another one is under way.

@@ -3,7 +3,7 @@ use crate::body_places::BodyOwner;
 use crate::call::{Answer, ApiCall, JSON};
 use crate::error::{ApiError, ErrorCode};
 use actix_web::HttpResponse;
-use dwar_app::{AdmittedHook, HookOrder, ReceiveHookError};
+use dwar_app::{AdmittedHook, HookRequest, ReceiveHookError};
 use dwar_kernel::HookId;
 use dwar_otp::{HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use dwar_wire::{client_address, declares_json};
@@ -26,9 +26,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// No answer has `Retry-After`, because Supabase would call again at once.
 pub(crate) async fn receive(call: ApiCall) -> Answer {
     let deadline = Instant::now() + ANSWERED_WITHIN;
-    let (format, order) = proven(&call).await.map_err(ApiError::for_good)?;
-    let outcome = match order {
-        Ok(order) => deliver(&call, &Arc::new(order), deadline).await,
+    let (format, request) = proven(&call).await.map_err(ApiError::for_good)?;
+    let outcome = match request {
+        Ok(request) => deliver(&call, &Arc::new(request), deadline).await,
         Err(refusal) => Err(refusal),
     };
     call.context.refused.set(outcome.err().map(ErrorCode::of_hook));
@@ -54,7 +54,7 @@ pub(crate) fn answers() -> impl Iterator<Item = (u16, &'static str)> {
 /// a wrong proof get the same answer.
 async fn proven(
     call: &ApiCall,
-) -> Result<(&'static dyn HookFormat, Result<HookOrder, HookRefusal>), ApiError> {
+) -> Result<(&'static dyn HookFormat, Result<HookRequest, HookRefusal>), ApiError> {
     let head = call.webhook_head()?;
     if !declares_json(call.request.headers()) {
         return Err(ErrorCode::UnsupportedMediaType.into());
@@ -71,11 +71,11 @@ async fn proven(
     };
     let whole = WebhookCall { head, body: bytes };
     let opened = call.use_cases()?.receive_hook.open(admitted, &whole).await;
-    let order = opened.map_err(|why| refused(call, why.into()))?;
-    call.context.caller.set(Some(order.caller.project_mode()));
+    let request = opened.map_err(|why| refused(call, why.into()))?;
+    call.context.caller.set(Some(request.caller.project_mode()));
     call.context.trace.believe();
-    order.phone().into_iter().for_each(|phone| call.concerns(phone));
-    Ok((format, Ok(order)))
+    request.phone().into_iter().for_each(|phone| call.concerns(phone));
+    Ok((format, Ok(request)))
 }
 
 /// Finds the called hook from the head of the request. Limits concurrent look-ups, and refuses
@@ -105,7 +105,7 @@ fn refused(call: &ApiCall, why: ApiError) -> ApiError {
 /// recorded; the delivery then continues.
 async fn deliver(
     call: &ApiCall,
-    order: &Arc<HookOrder>,
+    request: &Arc<HookRequest>,
     deadline: Instant,
 ) -> Result<(), HookRefusal> {
     let mut first_at_work = false;
@@ -113,10 +113,10 @@ async fn deliver(
         let recorded = Arc::new(AtomicBool::new(false));
         let work = {
             let Ok(use_cases) = call.use_cases() else { break };
-            let (receive, order, recorded) =
-                (use_cases.receive_hook.clone(), order.clone(), recorded.clone());
+            let (receive, request, recorded) =
+                (use_cases.receive_hook.clone(), request.clone(), recorded.clone());
             call.api.tasks.finish(async move {
-                receive.deliver(&order, &move || recorded.store(true, Ordering::Release)).await
+                receive.deliver(&request, &move || recorded.store(true, Ordering::Release)).await
             })
         };
         match timeout_at(deadline, work).await {
