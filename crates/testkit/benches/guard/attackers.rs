@@ -1,6 +1,6 @@
 //! Seven attackers. None of them brings a proof; each does without it what it can.
 
-use crate::defence::{Answer, Order};
+use crate::defence::{Answer, SendRequest};
 use crate::dice::Dice;
 use crate::numbers::{Number, OF_A_PREFIX, any_home, anyone, first_of_prefix, rented, shared};
 
@@ -13,7 +13,7 @@ const WRONG_GUESSES: usize = 5;
 /// What an attacker does.
 #[derive(Clone, Copy, Debug)]
 pub enum Move {
-    Send(Order),
+    Send(SendRequest),
     /// Enters the code that came to a SIM card of its own.
     Enter(Number),
     GuessWrong(Number),
@@ -26,7 +26,7 @@ pub trait Attacker {
     fn moves(&mut self, second: u64) -> Vec<Move>;
 
     /// What one of its sends was answered.
-    fn learn(&mut self, _order: &Order, _answer: Answer, _second: u64) {}
+    fn learn(&mut self, _order: &SendRequest, _answer: Answer, _second: u64) {}
 }
 
 /// In the order of [`crate::calendar::PARTS`].
@@ -55,7 +55,7 @@ pub fn all(seed: u64, victims: &[Number]) -> [Box<dyn Attacker>; 7] {
 }
 
 const fn send(number: Number, address: std::net::IpAddr) -> Move {
-    Move::Send(Order { number, address, proven: false })
+    Move::Send(SendRequest { number, address, proven: false, by_device: false })
 }
 
 /// Numbers in sequence, from 2,000 rented addresses.
@@ -76,7 +76,7 @@ impl Attacker for Walk {
         (0..FLOOD).map(step).collect()
     }
 
-    fn learn(&mut self, _: &Order, answer: Answer, _: u64) {
+    fn learn(&mut self, _: &SendRequest, answer: Answer, _: u64) {
         self.refused = if answer == Answer::Sent { 0 } else { self.refused + 1 };
         if self.refused >= PATIENCE {
             (self.prefix, self.rounds, self.refused) = (self.prefix + 1, self.rounds + 1, 0);
@@ -133,15 +133,15 @@ impl Attacker for LockOut {
     fn moves(&mut self, second: u64) -> Vec<Move> {
         let mut moves = std::mem::take(&mut self.guesses);
         if second.is_multiple_of(20) {
-            let order = |victim: &Number| send(*victim, rented(20_000 + self.dice.below(500)));
-            moves.extend(self.victims.iter().map(order));
+            let request = |victim: &Number| send(*victim, rented(20_000 + self.dice.below(500)));
+            moves.extend(self.victims.iter().map(request));
         }
         moves
     }
 
-    fn learn(&mut self, order: &Order, answer: Answer, _: u64) {
+    fn learn(&mut self, request: &SendRequest, answer: Answer, _: u64) {
         if answer == Answer::Sent {
-            self.guesses.extend([Move::GuessWrong(order.number); WRONG_GUESSES]);
+            self.guesses.extend([Move::GuessWrong(request.number); WRONG_GUESSES]);
         }
     }
 }
@@ -164,9 +164,9 @@ impl Attacker for OwnSims {
         moves
     }
 
-    fn learn(&mut self, order: &Order, answer: Answer, _: u64) {
-        if answer == Answer::Sent && self.sims.contains(&order.number) {
-            self.next.extend([Move::Enter(order.number), Move::Delete(order.number)]);
+    fn learn(&mut self, request: &SendRequest, answer: Answer, _: u64) {
+        if answer == Answer::Sent && self.sims.contains(&request.number) {
+            self.next.extend([Move::Enter(request.number), Move::Delete(request.number)]);
         }
     }
 }
@@ -191,7 +191,7 @@ impl Attacker for UnderTheLine {
         moves
     }
 
-    fn learn(&mut self, _: &Order, answer: Answer, second: u64) {
+    fn learn(&mut self, _: &SendRequest, answer: Answer, second: u64) {
         if answer == Answer::Sent {
             self.wait = (self.wait * 0.98).max(0.1);
         } else {

@@ -1,7 +1,8 @@
-//! Honest people: new numbers every day, and the customers whom one attacker wants to lock out.
+//! Honest people: new numbers every day, and the customers whom one attacker wants to lock out. Every second of these
+//! logs in on a device that is known.
 
 use crate::calendar::{DAY, HOUR, Happening, LOCK_OUT, happening, people, share_that_enters};
-use crate::defence::{Answer, Defence, Order};
+use crate::defence::{Answer, Defence, SendRequest};
 use crate::dice::Dice;
 use crate::numbers::{Number, any_home, any_shared, anyone};
 use crate::tally::Tally;
@@ -45,6 +46,8 @@ struct Person {
     address: IpAddr,
     /// Whether the attacker of the lock-out is after this person, and the logins count.
     is_victim: bool,
+    /// Whether the person shows the device of the last login.
+    has_device: bool,
     enters: bool,
     mistypes: bool,
     proven: bool,
@@ -77,6 +80,7 @@ impl Crowd {
             let address = any_home(&self.dice);
             let person = Person {
                 is_victim: true,
+                has_device: minute % 2 == 1,
                 enters: true,
                 mistypes: false,
                 ..self.person(number, address, 0)
@@ -92,6 +96,7 @@ impl Crowd {
             number,
             address,
             is_victim: false,
+            has_device: false,
             enters: self.dice.chance(share_that_enters(second)),
             mistypes: self.dice.chance(MISTYPE),
             proven: false,
@@ -114,7 +119,8 @@ impl Crowd {
             match step {
                 Step::Ask(person) => {
                     let is_login = person.is_victim && LOCK_OUT.busy().contains(&second);
-                    tally.victims.0 += u32::from(is_login && !person.proven && person.retries == 0);
+                    let logins = &mut tally.victims[usize::from(person.has_device)];
+                    logins.tried += u32::from(is_login && !person.proven && person.retries == 0);
                     self.ask(person, second, defence, tally).await;
                 }
                 Step::Enter(person) => self.enter(person, second, defence, tally).await,
@@ -130,8 +136,8 @@ impl Crowd {
         defence: &mut D,
         tally: &mut Tally,
     ) {
-        let Person { number, address, proven, .. } = person;
-        match defence.send(&Order { number, address, proven }).await {
+        let Person { number, address, proven, has_device: by_device, .. } = person;
+        match defence.send(&SendRequest { number, address, proven, by_device }).await {
             Answer::Sent if happening(second) == Happening::MessagesLost => {
                 self.retry(person, second, 60..180);
             }
@@ -171,9 +177,10 @@ impl Crowd {
             defence.guess_wrong(person.number).await;
             return self.later(second + self.dice.between(5, 15), Step::Enter(person));
         }
-        let is_in = defence.enter(person.number).await;
+        let is_in = defence.enter(person.number, person.has_device).await;
         if person.is_victim {
-            tally.victims.1 += u32::from(is_in && LOCK_OUT.busy().contains(&second));
+            let logins = &mut tally.victims[usize::from(person.has_device)];
+            logins.succeeded += u32::from(is_in && LOCK_OUT.busy().contains(&second));
         } else if is_in {
             self.later(second + DONE_AFTER, Step::Done(person.number));
         }

@@ -4,11 +4,13 @@ use std::net::IpAddr;
 
 /// A code is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct SendRequest {
     pub number: Number,
     pub address: IpAddr,
     /// Whether the person has proven to be one.
     pub proven: bool,
+    /// Whether the device of the last login of the number is shown.
+    pub by_device: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +31,9 @@ pub trait Defence {
     const TAKES_PROOFS: bool;
 
     fn begin_second(&mut self, second: u64, happening: Happening);
-    async fn send(&mut self, order: &Order) -> Answer;
-    /// Enters the newest code of a number; whether that logs in.
-    async fn enter(&mut self, number: Number) -> bool;
+    async fn send(&mut self, request: &SendRequest) -> Answer;
+    /// Enters the newest code of a number, on the device of its last login or on another one; whether that logs in.
+    async fn enter(&mut self, number: Number, by_device: bool) -> bool;
     async fn guess_wrong(&mut self, number: Number);
     /// Deletes the account of a number.
     async fn delete(&mut self, number: Number);

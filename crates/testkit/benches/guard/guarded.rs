@@ -1,11 +1,12 @@
 //! The service itself, over the store in memory, with a clock that the simulation moves.
 
 use crate::calendar::Happening;
-use crate::defence::{Answer, Defence, Order};
+use crate::defence::{Answer, Defence, SendRequest};
 use crate::numbers::{Number, phone};
 use async_trait::async_trait;
-use dwar_app::{Claim, Policies, SendExtras, SendOtpError, Service};
+use dwar_app::{Claim, GuessExtras, Policies, SendExtras, SendOtpError, Service};
 use dwar_console::KeepFigures;
+use dwar_identity::DeviceToken;
 use dwar_kernel::{GuardMode, IdentityId, KeeperId, Paise, PriceList, Timestamp, read_instant};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Channel, Code, Gateway, Hop, Message, Outcome, Reason, Route};
@@ -29,13 +30,19 @@ pub struct Guarded {
     figures: KeepFigures,
     provider: Arc<Provider>,
     caller: Caller,
-    accounts: HashMap<Number, IdentityId>,
+    accounts: HashMap<Number, Account>,
     first_midnight: Timestamp,
     second: u64,
     /// How much was done in this second.
     steps: u64,
     /// Whether levels of the guard may have changed since they were exchanged.
     is_changed: bool,
+}
+
+struct Account {
+    identity: IdentityId,
+    /// Of the last login.
+    device: Option<DeviceToken>,
 }
 
 impl Guarded {
@@ -90,12 +97,22 @@ impl Guarded {
         self.steps += 1;
     }
 
-    async fn verify(&mut self, number: Number, code: Code) -> Option<IdentityId> {
+    fn device(&self, number: Number) -> Option<DeviceToken> {
+        self.accounts.get(&number)?.device.clone()
+    }
+
+    async fn verify(
+        &mut self,
+        number: Number,
+        code: Code,
+        device: Option<DeviceToken>,
+    ) -> Option<Account> {
         self.step();
         self.is_changed = true;
         let verify = &self.service.use_cases.verify_otp;
-        let verified = verify.verify(&self.caller, &phone(number), code, None).await;
-        verified.ok().map(|verified| verified.tokens.identity)
+        let extras = Some(GuessExtras { device, ..GuessExtras::default() });
+        let verified = verify.verify(&self.caller, &phone(number), code, extras).await.ok()?;
+        Some(Account { identity: verified.tokens.identity, device: verified.device })
     }
 }
 
@@ -107,15 +124,16 @@ impl Defence for Guarded {
         self.provider.fails.store(happening == Happening::ProviderFails, Ordering::Relaxed);
     }
 
-    async fn send(&mut self, order: &Order) -> Answer {
+    async fn send(&mut self, request: &SendRequest) -> Answer {
         self.step();
         let visitor = Visitor {
-            address: Some(order.address.into()),
-            pass: order.proven.then_some(GuardPass::Trusted),
+            address: Some(request.address.into()),
+            pass: request.proven.then_some(GuardPass::Trusted),
         };
-        let extras = Some(SendExtras { visitor, ..SendExtras::default() });
+        let device = self.device(request.number).filter(|_| request.by_device);
+        let extras = Some(SendExtras { visitor, device, ..SendExtras::default() });
         let send = &self.service.use_cases.send_otp;
-        let answer = match send.send(&self.caller, &phone(order.number), extras, None).await {
+        let answer = match send.send(&self.caller, &phone(request.number), extras, None).await {
             Ok(_) => Answer::Sent,
             Err(SendOtpError::Undeliverable(_)) => Answer::NotSent,
             Err(SendOtpError::ProofRequired) => Answer::Stopped,
@@ -126,24 +144,25 @@ impl Defence for Guarded {
         answer
     }
 
-    async fn enter(&mut self, number: Number) -> bool {
+    async fn enter(&mut self, number: Number, by_device: bool) -> bool {
         let Some(code) = self.provider.newest(number) else { return false };
-        let identity = self.verify(number, code).await;
-        self.accounts.extend(identity.map(|identity| (number, identity)));
-        identity.is_some()
+        let device = self.device(number).filter(|_| by_device);
+        let Some(account) = self.verify(number, code, device).await else { return false };
+        self.accounts.insert(number, account);
+        true
     }
 
     async fn guess_wrong(&mut self, number: Number) {
         let Some(right) = self.provider.newest(number) else { return };
         let wrong = if right.expose() == "000000" { "000001" } else { "000000" };
-        self.verify(number, wrong.parse().unwrap()).await;
+        self.verify(number, wrong.parse().unwrap(), None).await;
     }
 
     async fn delete(&mut self, number: Number) {
-        let Some(identity) = self.accounts.remove(&number) else { return };
+        let Some(account) = self.accounts.remove(&number) else { return };
         self.step();
         let delete = &self.service.use_cases.delete_identity;
-        delete.delete(&self.caller, &identity.to_string()).await.unwrap();
+        delete.delete(&self.caller, &account.identity.to_string()).await.unwrap();
     }
 
     /// What loops of the service do. An exchange changes nothing if no level changed.

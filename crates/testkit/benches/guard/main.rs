@@ -81,12 +81,12 @@ async fn attack<D: Defence>(
 ) {
     for step in attacker.moves(second) {
         match step {
-            Move::Send(order) => {
-                let answer = defence.send(&order).await;
+            Move::Send(request) => {
+                let answer = defence.send(&request).await;
                 tally.at(second).messages += u64::from(answer == Answer::Sent);
-                attacker.learn(&order, answer, second);
+                attacker.learn(&request, answer, second);
             }
-            Move::Enter(number) => drop(defence.enter(number).await),
+            Move::Enter(number) => drop(defence.enter(number, false).await),
             Move::GuessWrong(number) => defence.guess_wrong(number).await,
             Move::Delete(number) => defence.delete(number).await,
         }

@@ -1,7 +1,7 @@
 //! Small models of what others do in place of the guard, in front of the limits of phones that every project has.
 
 use crate::calendar::{DAY, HOUR, Happening};
-use crate::defence::{Answer, Defence, Order};
+use crate::defence::{Answer, Defence, SendRequest};
 use crate::numbers::{Number, prefix_of};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -115,17 +115,17 @@ impl Defence for FixedLimits {
         }
     }
 
-    async fn send(&mut self, order: &Order) -> Answer {
-        let count = self.addresses.entry(order.address).or_default();
+    async fn send(&mut self, request: &SendRequest) -> Answer {
+        let count = self.addresses.entry(request.address).or_default();
         if *count >= OF_AN_ADDRESS {
             return Answer::Stopped;
         }
-        let answer = self.phones.send(order.number);
+        let answer = self.phones.send(request.number);
         *count += u32::from(answer == Answer::Sent);
         answer
     }
 
-    async fn enter(&mut self, number: Number) -> bool {
+    async fn enter(&mut self, number: Number, _by_device: bool) -> bool {
         self.phones.enter(number)
     }
 
@@ -159,17 +159,17 @@ impl Defence for PrefixBlock {
         self.phones.begin_second(second, happening);
     }
 
-    async fn send(&mut self, order: &Order) -> Answer {
+    async fn send(&mut self, request: &SendRequest) -> Answer {
         let now = self.phones.second;
-        let prefix = self.prefixes.entry(prefix_of(order.number)).or_default();
+        let prefix = self.prefixes.entry(prefix_of(request.number)).or_default();
         if now < prefix.blocked_until {
             return Answer::Stopped;
         }
-        let answer = self.phones.send(order.number);
+        let answer = self.phones.send(request.number);
         if answer != Answer::Sent {
             return answer;
         }
-        prefix.sends.push_back((now, order.number, false));
+        prefix.sends.push_back((now, request.number, false));
         while prefix.sends.front().is_some_and(|(at, ..)| at + HOUR < now) {
             prefix.sends.pop_front();
         }
@@ -181,7 +181,7 @@ impl Defence for PrefixBlock {
         answer
     }
 
-    async fn enter(&mut self, number: Number) -> bool {
+    async fn enter(&mut self, number: Number, _by_device: bool) -> bool {
         let is_in = self.phones.enter(number);
         let prefix = self.prefixes.entry(prefix_of(number)).or_default();
         let sent = prefix.sends.iter_mut().rfind(|(_, sent, _)| *sent == number);

@@ -55,12 +55,16 @@ impl Display for Report {
                 writeln!(out, "- {}: {after}", part.name)?;
             }
         }
-        let logins = |tally: &Tally| format!("{} of {}", tally.victims.1, tally.victims.0);
+        let logins = |tally: &Tally| {
+            let [without, with] =
+                tally.victims.map(|it| format!("{} of {}", it.succeeded, it.tried));
+            format!("{without} and {with}")
+        };
         let [guard, limits, blocks] = [&self.guard, &self.limits, &self.blocks].map(logins);
         writeln!(
             out,
-            "\nLogins of the ten victims of the lock-out: {guard} with the guard, {limits} with fixed limits, \
-             {blocks} with the prefix block."
+            "\nLogins of the lock-out's five victims without a known device, and of the five with one: {guard} \
+             with the guard, {limits} with fixed limits, {blocks} with the prefix block."
         )?;
         let lost: u64 = self.guard.parts.iter().map(|part| part.lost).sum();
         write!(out, "Asked people who brought no proof: {}.", grouped(lost))

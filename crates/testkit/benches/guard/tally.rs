@@ -3,8 +3,15 @@ use crate::calendar::{PARTS, part_at};
 /// What happened with one defence.
 pub struct Tally {
     pub parts: [PartTally; PARTS.len()],
-    /// Logins that the victims of the lock-out wanted during it, and those that they got.
-    pub victims: (u32, u32),
+    /// Of the victims of the lock-out without a known device, and of those with one.
+    pub victims: [Logins; 2],
+}
+
+/// Logins that were tried during the lock-out.
+#[derive(Clone, Copy, Default)]
+pub struct Logins {
+    pub tried: u32,
+    pub succeeded: u32,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -23,7 +30,7 @@ pub struct PartTally {
 
 impl Tally {
     pub fn new() -> Self {
-        Self { parts: [PartTally::default(); PARTS.len()], victims: (0, 0) }
+        Self { parts: [PartTally::default(); PARTS.len()], victims: [Logins::default(); 2] }
     }
 
     pub fn at(&mut self, second: u64) -> &mut PartTally {
