@@ -8,7 +8,7 @@ use dwar_kernel::Timestamp;
 use dwar_login::{NewSend, Prepared};
 use dwar_otp::{Otp, OtpState};
 use dwar_ratelimit::SendLog;
-use dwar_ratelimit::guard::{GuardMark, GuardedPhone};
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone, StandingTake};
 use dwar_sql::schema::{guess_budgets, identities, otps, projects, send_slots, wallets};
 use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, WalletRow, WalletSettings, of_phone};
 
@@ -17,7 +17,7 @@ pub(super) fn prepare(
     send: &NewSend,
     now: Timestamp,
 ) -> Result<Prepared, Failure> {
-    let Found { mut log, purse, is_known, has_code } = find(connection, send)?;
+    let Found { mut log, purse, is_known, has_code, phone } = find(connection, send, now)?;
     let (key, otp) = (send.key(), &send.otp);
     if is_known {
         let known = row::by_id(connection, key.project_mode.project, otp.id)?;
@@ -33,8 +33,9 @@ pub(super) fn prepare(
     let prepared = send.judge(&mut log, set_aside, now)?;
     let mut mark = None;
     if let Prepared::Ready(admission) = &prepared {
-        if send.guard.is_some() {
-            mark = send.mark(admission, &guarded_phone(connection, otp, has_code, now)?, now);
+        if let Some(phone) = phone {
+            let standing = if has_code { standing(connection, otp)? } else { None };
+            mark = send.mark(admission, &GuardedPhone { standing, ..phone }, now);
         }
         if has_code && send.supersedes() {
             row::supersede(connection, otp)?;
@@ -47,33 +48,14 @@ pub(super) fn prepare(
     Ok(prepared.marked(mark))
 }
 
-/// What is on record of the phone of a send for the guard.
-fn guarded_phone(
-    connection: &mut SqliteConnection,
-    otp: &Otp,
-    has_code: bool,
-    now: Timestamp,
-) -> Result<GuardedPhone, Failure> {
-    let phone = otp.phone.0.as_slice();
-    let open: Option<(Id, GuardMarkRow)> = match has_code {
-        true => of_phone!(otps of otp.project_mode, phone)
+/// The take of the open code of a phone.
+fn standing(connection: &mut SqliteConnection, otp: &Otp) -> Result<Option<StandingTake>, Failure> {
+    let (id, mark): (Id, GuardMarkRow) =
+        of_phone!(otps of otp.project_mode, otp.phone.0.as_slice())
             .filter(row::is_open())
             .select((otps::id, GuardMarkRow::as_select()))
-            .get_result(connection)
-            .optional()?,
-        false => None,
-    };
-    let since = now - GuardMark::EARNS_EVERY;
-    let earned = of_phone!(otps of otp.project_mode, phone)
-        .filter(otps::id.ge(Id::first_at(since)))
-        .filter(otps::created_at.gt(At::from(since)))
-        .filter(otps::state.eq(OtpState::Used.as_str()))
-        .select(otps::id);
-    let known = of_phone!(identities of otp.project_mode, phone).select(identities::id);
-    let (is_known, earned) =
-        diesel::select((exists(known), exists(earned))).get_result(connection)?;
-    let standing = open.map(|(id, mark)| mark.standing(id)).transpose()?.flatten();
-    Ok(GuardedPhone { is_known, earned, standing })
+            .get_result(connection)?;
+    Ok(mark.standing(id)?)
 }
 
 /// The mark with which a send is on record.
@@ -89,9 +71,44 @@ struct Found {
     purse: StoredWallet,
     is_known: bool,
     has_code: bool,
+    /// For the guard, without the take of the open code; `None` if the send is not guarded.
+    phone: Option<GuardedPhone>,
 }
 
-fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Failure> {
+fn find(
+    connection: &mut SqliteConnection,
+    send: &NewSend,
+    now: Timestamp,
+) -> Result<Found, Failure> {
+    let Otp { id, project_mode, .. } = send.otp;
+    let (places, beside): (Vec<_>, Vec<_>) = joined(connection, send, now)?.into_iter().unzip();
+    let gone = || unavailable("the project of a send is gone");
+    let ((budget, wallet, settings, is_known, has_code), phone) =
+        beside.into_iter().next().ok_or_else(gone)?;
+    let others = places.into_iter().flatten().filter(|place| place.send_id != Id::from(id));
+    let log = log_of(others, budget)?;
+    Ok(Found {
+        log,
+        purse: StoredWallet::new(project_mode.project, wallet, settings),
+        is_known,
+        has_code,
+        phone: phone.map(|(is_known, earned)| GuardedPhone { is_known, earned, standing: None }),
+    })
+}
+
+/// Columns repeated on every joined row.
+type JoinedRow = (Option<BudgetRow>, Option<WalletRow>, WalletSettings, bool, bool);
+
+/// Whether the phone has an identity, and whether it has earned today.
+type PhoneColumns = (bool, bool);
+
+/// The places of the phone, each with the rest; of a phone without places one row without a place. One statement, since
+/// the thread that writes is what sends wait for.
+fn joined(
+    connection: &mut SqliteConnection,
+    send: &NewSend,
+    now: Timestamp,
+) -> QueryResult<Vec<(Option<PlaceRow>, (JoinedRow, Option<PhoneColumns>))>> {
     let Otp { id, project_mode, .. } = send.otp;
     let (own, word) = (Id::from(id), project_mode.mode.as_str());
     let index = || send.otp.phone.0.to_vec();
@@ -103,40 +120,34 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
         .eq(projects::id)
         .and(send_slots::mode.eq(word))
         .and(send_slots::phone_index.eq(index()));
-    let rows: Vec<(Option<PlaceRow>, JoinedColumns)> = projects::table
+    let query = projects::table
         .left_join(wallets::table)
         .left_join(guess_budgets::table.on(budget))
         .left_join(send_slots::table.on(place))
         .filter(projects::id.eq(Id::from(project_mode.project)))
-        .order(send_slots::taken_at)
-        .select((
-            Option::<PlaceRow>::as_select(),
-            (
-                Option::<BudgetRow>::as_select(),
-                Option::<WalletRow>::as_select(),
-                WalletSettings::as_select(),
-                exists(otps::table.find(own).select(otps::id)),
-                exists(
-                    of_phone!(otps of project_mode, index())
-                        .filter(row::is_open())
-                        .select(otps::id),
-                ),
-            ),
-        ))
-        .load(connection)?;
-    let (places, beside): (Vec<_>, Vec<JoinedColumns>) = rows.into_iter().unzip();
-    let gone = || unavailable("the project of a send is gone");
-    let (budget, wallet, settings, is_known, has_code) =
-        beside.into_iter().next().ok_or_else(gone)?;
-    let others = places.into_iter().flatten().filter(|place| place.send_id != own);
-    let log = log_of(others, budget)?;
-    Ok(Found {
-        log,
-        purse: StoredWallet::new(project_mode.project, wallet, settings),
-        is_known,
-        has_code,
-    })
+        .order(send_slots::taken_at);
+    let is_known = exists(otps::table.find(own).select(otps::id));
+    let has_code =
+        exists(of_phone!(otps of project_mode, index()).filter(row::is_open()).select(otps::id));
+    let (place, budget) = (Option::<PlaceRow>::as_select(), Option::<BudgetRow>::as_select());
+    let (wallet, settings) = (Option::<WalletRow>::as_select(), WalletSettings::as_select());
+    if send.guard.is_none() {
+        let columns = (budget, wallet, settings, is_known, has_code);
+        let rows: Vec<(_, JoinedRow)> = query.select((place, columns)).load(connection)?;
+        return Ok(rows.into_iter().map(|(place, row)| (place, (row, None))).collect());
+    }
+    let since = now - GuardMark::EARNS_EVERY;
+    let identity = of_phone!(identities of project_mode, index()).select(identities::id);
+    let earned = of_phone!(otps of project_mode, index())
+        .filter(otps::id.ge(Id::first_at(since)))
+        .filter(otps::created_at.gt(At::from(since)))
+        .filter(otps::state.eq(OtpState::Used.as_str()))
+        .select(otps::id);
+    let columns = (budget, wallet, settings, is_known, has_code, exists(identity), exists(earned));
+    let rows: Vec<(_, (_, _, _, bool, bool, bool, bool))> =
+        query.select((place, columns)).load(connection)?;
+    let apart = |(place, (budget, wallet, settings, is_known, has_code, identity, earned))| {
+        (place, ((budget, wallet, settings, is_known, has_code), Some((identity, earned))))
+    };
+    Ok(rows.into_iter().map(apart).collect())
 }
-
-/// Columns repeated on every joined row.
-type JoinedColumns = (Option<BudgetRow>, Option<WalletRow>, WalletSettings, bool, bool);
