@@ -136,4 +136,4 @@ SELECT pg_temp.other(i), pg_temp.phone(i), 'token ' || i, project || ':viewer', 
     now() + interval '10 days', false FROM tenth WHERE i <= 20;
 -- What is counted already begins with the service.
 DELETE FROM figures;
-UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;
+UPDATE figures_lease SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, leased_until = NULL;

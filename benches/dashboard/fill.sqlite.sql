@@ -125,4 +125,4 @@ SELECT :fixed(b000, i), CAST(printf('%032d', i) AS blob),
     'token ' || i, :text(project) || ':viewer', 'bench', now, now + 864000000, 0 FROM tenth WHERE i <= 20;
 -- What is counted already begins with the service.
 DELETE FROM figures;
-UPDATE figures_tenure SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, led_until = NULL;
+UPDATE figures_lease SET settled_at = NULL, fresh_at = NULL, keeper_id = NULL, leased_until = NULL;

@@ -16,9 +16,9 @@ const SCATTER = {
 };
 /** What was filled in is not to be counted beside the requests that are measured. */
 const COUNTED = {
-  postgres: `UPDATE figures_tenure SET settled_at = date_trunc('minute', now() - interval '1 hour'),
+  postgres: `UPDATE figures_lease SET settled_at = date_trunc('minute', now() - interval '1 hour'),
     fresh_at = now();`,
-  sqlite: `UPDATE figures_tenure SET settled_at = strftime('%s', 'now') / 60 * 60000 - 3600000,
+  sqlite: `UPDATE figures_lease SET settled_at = strftime('%s', 'now') / 60 * 60000 - 3600000,
     fresh_at = strftime('%s', 'now') * 1000;`,
 };
 

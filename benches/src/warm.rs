@@ -27,15 +27,15 @@ pub struct Warmth {
 pub fn warm(least: Duration, mut window: impl FnMut() -> Outcome<f64>) -> Outcome<Warmth> {
     let least = usize::try_from(least.as_secs() / WINDOW.as_secs())?;
     let mut rates = Vec::new();
-    while rates.len() < least || (rates.len() < MOST && !stands(&rates)) {
+    while rates.len() < least || (rates.len() < MOST && !is_steady(&rates)) {
         rates.push(window()?);
     }
     let seconds = WINDOW.as_secs() * u64::try_from(rates.len())?;
-    Ok(Warmth { seconds, steady: stands(&rates) })
+    Ok(Warmth { seconds, steady: is_steady(&rates) })
 }
 
 /// Tells whether the last two rates differ by at most a tenth of the greater one.
-fn stands(rates: &[f64]) -> bool {
+fn is_steady(rates: &[f64]) -> bool {
     match rates {
         [.., one, other] => one.min(*other) >= 0.9 * one.max(*other) && one.max(*other) > 0.0,
         _ => false,
@@ -52,14 +52,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_stands_when_two_windows_are_within_a_tenth() {
+    fn a_rate_is_steady_when_two_windows_are_within_a_tenth() {
         for rates in [&[100.0, 90.0][..], &[90.0, 100.0], &[1.0, 50.0, 50.0], &[200.0, 180.0]] {
-            assert!(stands(rates), "{rates:?}");
+            assert!(is_steady(rates), "{rates:?}");
         }
         for rates in
             [&[][..], &[100.0], &[100.0, 89.9], &[89.9, 100.0], &[100.0, 100.0, 120.0], &[0.0, 0.0]]
         {
-            assert!(!stands(rates), "{rates:?}");
+            assert!(!is_steady(rates), "{rates:?}");
         }
     }
 

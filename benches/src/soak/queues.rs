@@ -112,7 +112,7 @@ fn sql(side: &Contestant, endpoints: &[(&str, String)]) -> Outcome<String> {
     let mut parts = vec![
         due("receipts", "receipts", "known"),
         due("overdue sends", "otps", "due_at IS NOT NULL"),
-        format!("SELECT '{FIGURES}', 1, {seconds} {now} - fresh_at) FROM figures_tenure"),
+        format!("SELECT '{FIGURES}', 1, {seconds} {now} - fresh_at) FROM figures_lease"),
     ];
     for (name, endpoint) in endpoints {
         let which = format!("endpoint_id = {}", id(endpoint.replace('-', "")));

@@ -536,7 +536,7 @@ CREATE TABLE ledger_proof_runs (
 -- otherwise than by one look at an index for each send, and codes in force, which few phones have, are
 -- locked and written one by one; a join might read the whole table.
 CREATE FUNCTION prepare_sends(
-    owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
+    owner uuid, sends uuid[], modes text[], phones bytea[], versions uuid[], moments timestamptz[],
     placed boolean[], superseding boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
     seen_by integer[], seen uuid[],
     verdicts text[], visitors bytea[]
@@ -578,7 +578,7 @@ BEGIN
             WHEN o.id IS NOT NULL THEN 'changed'
             WHEN EXISTS (
                 SELECT FROM send_slots t
-                WHERE t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+                WHERE t.project_id = owner AND t.mode = s.mode AND t.phone_index = s.phone
                     AND NOT EXISTS (
                         SELECT FROM unnest(seen_by, seen) AS v (step, send)
                         WHERE v.step = s.place AND v.send = t.send_id
@@ -586,13 +586,13 @@ BEGIN
                 OFFSET 0
             ) OR s.unguessed AND EXISTS (
                 SELECT FROM guess_budgets b
-                WHERE b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+                WHERE b.project_id = owner AND b.mode = s.mode AND b.phone_index = s.phone
                 OFFSET 0
             ) THEN 'unseen'
             ELSE 'ready'
         END
-        FROM unnest(sends, worlds, phones, versions, unguessed)
-            WITH ORDINALITY AS s (send, world, phone, version, unguessed, place)
+        FROM unnest(sends, modes, phones, versions, unguessed)
+            WITH ORDINALITY AS s (send, mode, phone, version, unguessed, place)
         LEFT JOIN LATERAL (
             SELECT o.id, o.version FROM otps o WHERE o.id = s.send OFFSET 0
         ) AS o ON true
@@ -600,11 +600,11 @@ BEGIN
     );
 
     SELECT array_agg(o.id ORDER BY o.id), array_agg(s.place ORDER BY o.id) INTO present, followed_by
-    FROM unnest(worlds, phones, superseding, outcomes)
-        WITH ORDINALITY AS s (world, phone, supersedes, outcome, place)
+    FROM unnest(modes, phones, superseding, outcomes)
+        WITH ORDINALITY AS s (mode, phone, supersedes, outcome, place)
     CROSS JOIN LATERAL (
         SELECT o.id FROM otps o
-        WHERE o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+        WHERE o.project_id = owner AND o.mode = s.mode AND o.phone_index = s.phone
             AND o.state IN ('active', 'locked')
         OFFSET 0
     ) AS o
@@ -687,16 +687,16 @@ BEGIN
     END LOOP;
 
     INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
-    SELECT s.send, owner, s.world, s.phone, s.moment, false
-    FROM unnest(sends, worlds, phones, moments, placed, outcomes)
-        AS s (send, world, phone, moment, placed, outcome)
+    SELECT s.send, owner, s.mode, s.phone, s.moment, false
+    FROM unnest(sends, modes, phones, moments, placed, outcomes)
+        AS s (send, mode, phone, moment, placed, outcome)
     WHERE s.outcome = 'ready' AND s.placed;
 
     FOR reached IN 1 .. cardinality(parts) LOOP
         PERFORM record_event(
             event => 'spend_reached_' || replace(entry_ids[parts_by[reached]]::text, '-', '')
                 || '_' || parts[reached],
-            project => owner, world => worlds[parts_by[reached]], happening => 'spend.reached',
+            project => owner, event_mode => modes[parts_by[reached]], event_kind => 'spend.reached',
             moment => moments[parts_by[reached]], subject => entry_ids[parts_by[reached]],
             paise => parts_spent[reached], below => spend_limit, reporter => parts[reached]::text
         );
@@ -707,22 +707,22 @@ BEGIN
         b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at,
         b.device_began_at, b.device_wrong,
         m.visitor, m.taken_at, coalesce(m.is_new, false), coalesce(m.earns, false)
-    FROM unnest(sends, worlds, phones, outcomes, moments, verdicts, visitors) WITH ORDINALITY
-        AS s (send, world, phone, outcome, moment, verdict, visitor, place)
+    FROM unnest(sends, modes, phones, outcomes, moments, verdicts, visitors) WITH ORDINALITY
+        AS s (send, mode, phone, outcome, moment, verdict, visitor, place)
     LEFT JOIN LATERAL (
         SELECT array_agg(l.send_id) AS sends, array_agg(l.taken_at) AS times,
             array_agg(l.forgiven) AS forgiven
         FROM (
             SELECT t.send_id, t.taken_at, t.forgiven FROM send_slots t
             WHERE s.outcome IN ('unseen', 'known') AND t.send_id <> s.send
-                AND t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+                AND t.project_id = owner AND t.mode = s.mode AND t.phone_index = s.phone
             ORDER BY t.taken_at
         ) AS l
     ) AS t ON true
     LEFT JOIN LATERAL (
         SELECT b.* FROM guess_budgets b
         WHERE s.outcome IN ('unseen', 'known')
-            AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+            AND b.project_id = owner AND b.mode = s.mode AND b.phone_index = s.phone
         OFFSET 0
     ) AS b ON true
     -- What a guarded send means for levels, by the rule of `GuardMark::new`.
@@ -731,12 +731,12 @@ BEGIN
             coalesce(t.taken_at, CASE WHEN s.verdict = 'admitted' THEN s.moment END) AS taken_at,
             NOT EXISTS (
                 SELECT FROM identities i
-                WHERE i.project_id = owner AND i.mode = s.world AND i.phone_index = s.phone
+                WHERE i.project_id = owner AND i.mode = s.mode AND i.phone_index = s.phone
                 OFFSET 0
             ) AS is_new,
             NOT EXISTS (
                 SELECT FROM otps o
-                WHERE o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+                WHERE o.project_id = owner AND o.mode = s.mode AND o.phone_index = s.phone
                     AND o.created_at > s.moment - interval '24 hours' AND o.state = 'used'
                 OFFSET 0
             ) AS earns
@@ -847,7 +847,7 @@ CREATE INDEX webhook_calls_by_age ON webhook_calls (called_at);
 -- An endpoint that is being removed is waited for and then not there. Its key is shared, so neither a
 -- change of its secret nor another event waits.
 CREATE FUNCTION record_event(
-    event text, project uuid, world text, happening text, moment timestamptz, subject uuid,
+    event text, project uuid, event_mode text, event_kind text, moment timestamptz, subject uuid,
     related uuid DEFAULT NULL, via text DEFAULT NULL,
     phone bytea DEFAULT NULL, sealed bytea DEFAULT NULL,
     paise bigint DEFAULT NULL, below bigint DEFAULT NULL, reporter text DEFAULT NULL
@@ -866,7 +866,7 @@ BEGIN
     END IF;
     INSERT INTO events (id, project_id, mode, kind, happened_at, subject_id, related_id, channel,
         phone_index, phone_sealed, amount, threshold, provider, in_feed)
-    VALUES (event, project, world, happening, moment, subject, related, via,
+    VALUES (event, project, event_mode, event_kind, moment, subject, related, via,
         phone, sealed, paise, below, reporter, feeds)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
@@ -969,15 +969,15 @@ CREATE TABLE figures (
 CREATE INDEX figures_by_age ON figures (grain, began_at);
 
 -- One row: who keeps the figures, and how far they have come.
-CREATE TABLE figures_tenure (
-    id         integer PRIMARY KEY CHECK (id = 1),
-    settled_at timestamptz,
-    fresh_at   timestamptz,
-    keeper_id  uuid,
-    led_until  timestamptz,
-    CHECK ((keeper_id IS NULL) = (led_until IS NULL))
+CREATE TABLE figures_lease (
+    id           integer PRIMARY KEY CHECK (id = 1),
+    settled_at   timestamptz,
+    fresh_at     timestamptz,
+    keeper_id    uuid,
+    leased_until timestamptz,
+    CHECK ((keeper_id IS NULL) = (leased_until IS NULL))
 );
-INSERT INTO figures_tenure (id) VALUES (1);
+INSERT INTO figures_lease (id) VALUES (1);
 
 -- What each process refused, by minute; no bytes stand for a phone that is not known.
 CREATE TABLE refused_sends (

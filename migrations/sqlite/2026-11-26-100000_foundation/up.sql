@@ -620,15 +620,15 @@ CREATE TABLE figures (
 CREATE INDEX figures_by_age ON figures (grain, began_at);
 
 -- One row: who keeps the figures, and how far they have come.
-CREATE TABLE figures_tenure (
-    id         integer PRIMARY KEY CHECK (id = 1),
-    settled_at bigint,
-    fresh_at   bigint,
-    keeper_id  blob,
-    led_until  bigint,
-    CHECK ((keeper_id IS NULL) = (led_until IS NULL))
+CREATE TABLE figures_lease (
+    id           integer PRIMARY KEY CHECK (id = 1),
+    settled_at   bigint,
+    fresh_at     bigint,
+    keeper_id    blob,
+    leased_until bigint,
+    CHECK ((keeper_id IS NULL) = (leased_until IS NULL))
 );
-INSERT INTO figures_tenure (id) VALUES (1);
+INSERT INTO figures_lease (id) VALUES (1);
 
 -- What each process refused, by minute; no bytes stand for a phone that is not known.
 CREATE TABLE refused_sends (

@@ -10,7 +10,7 @@ use dwar_activity::{
     RefusalFigure, RequestFacts, Traffic,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
-use dwar_sql::schema::{figures, figures_tenure, refused_sends};
+use dwar_sql::schema::{figures, figures_lease, refused_sends};
 use dwar_sql::{
     At, FigureRow, FiguresLeaseRow, Id, RefusedSumRow, Row, SentRow, TrafficRow, legible, read_all,
     read_each, read_one, requests,
@@ -121,7 +121,7 @@ impl FiguresStore for Store {
 
     async fn progress(&self) -> Result<Progress, StoreError> {
         self.read("activity.progress", |conn| {
-            let row = figures_tenure::table.find(1);
+            let row = figures_lease::table.find(1);
             let found: Option<FiguresLease> = read_one!(FiguresLeaseRow of row, conn);
             Ok(found.unwrap_or_default().progress)
         })
@@ -211,13 +211,13 @@ fn sum(column: &str) -> SqlLiteral<BigInt> {
 
 /// Applies a rule to the only row of the lease, under its lock, and stores the change.
 fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut FiguresLease) -> T) -> Result<T, Failure> {
-    let row = for_update!(figures_tenure::table.find(1));
+    let row = for_update!(figures_lease::table.find(1));
     let found: Option<FiguresLease> = read_one!(FiguresLeaseRow of row, conn);
     let before = found.unwrap_or_default();
     let mut after = before;
     let outcome = rule(&mut after);
     if after != before {
-        let row = figures_tenure::table.find(1);
+        let row = figures_lease::table.find(1);
         diesel::update(row).set(FiguresLeaseRow::from(&after)).execute(conn)?;
     }
     Ok(outcome)

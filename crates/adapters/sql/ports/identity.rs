@@ -6,7 +6,7 @@ use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
 use dwar_session::Session;
 use dwar_sql::schema::{idempotency_records, identities, otps, sandbox_messages, sessions};
-use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
+use dwar_sql::{Id, IdentityRow, SessionRow, in_mode, of_phone, read_all, read_one};
 
 #[async_trait]
 impl IdentityStore for Store {
@@ -17,7 +17,7 @@ impl IdentityStore for Store {
     ) -> Result<Option<Identity>, StoreError> {
         self.of(project_mode.project)
             .read("identity.find", move |conn| {
-                let query = in_world!(identities of project_mode, id);
+                let query = in_mode!(identities of project_mode, id);
                 Ok(read_one!(IdentityRow of query, conn))
             })
             .await
@@ -44,7 +44,7 @@ impl IdentityStore for Store {
     ) -> Result<Option<Erased>, StoreError> {
         self.of(project_mode.project)
             .write("identity.erase", move |conn| {
-                let phone: Option<Vec<u8>> = in_world!(identities of project_mode, id)
+                let phone: Option<Vec<u8>> = in_mode!(identities of project_mode, id)
                     .select(identities::phone_index)
                     .get_result(conn)
                     .optional()?;
@@ -53,7 +53,7 @@ impl IdentityStore for Store {
                 hold_sends(conn, &phone)?;
                 let codes = of_phone!(otps of project_mode, phone.as_slice()).order(otps::id);
                 for_update!(codes.select(otps::id)).load::<Id>(conn)?;
-                let identity = in_world!(identities of project_mode, id).select(identities::id);
+                let identity = in_mode!(identities of project_mode, id).select(identities::id);
                 let known: Option<Id> = for_update!(identity).get_result(conn).optional()?;
                 if known.is_none() {
                     return Ok(None);

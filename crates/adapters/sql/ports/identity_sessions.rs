@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::{identities, sessions};
-use dwar_sql::{At, Id, SessionRow, in_world, live_sessions, read_all, sessions_of};
+use dwar_sql::{At, Id, SessionRow, in_mode, live_sessions, read_all, sessions_of};
 
 /// Sessions that one step ends, so that other work can run in between.
 const TURN: u16 = 100;
@@ -50,7 +50,7 @@ impl IdentitySessions for Store {
                 .write("session.end_all", move |conn| {
                     // From here on no session of the identity can start.
                     let known =
-                        in_world!(identities of project_mode, identity).select(identities::id);
+                        in_mode!(identities of project_mode, identity).select(identities::id);
                     let known: Option<Id> = for_update!(known).get_result(conn).optional()?;
                     if known.is_none() {
                         return Ok(0);

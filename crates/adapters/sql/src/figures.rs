@@ -1,6 +1,6 @@
 //! Rows and statements for figures, their source and the instance that counts them.
 
-use crate::schema::{figures, figures_tenure};
+use crate::schema::{figures, figures_lease};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
@@ -109,12 +109,12 @@ pub struct TrafficRow {
 
 /// The only row of the lease: which instance keeps the figures.
 #[derive(Queryable, Selectable, AsChangeset)]
-#[diesel(table_name = figures_tenure, treat_none_as_null = true)]
+#[diesel(table_name = figures_lease, treat_none_as_null = true)]
 pub struct FiguresLeaseRow {
     pub settled_at: Option<At>,
     pub fresh_at: Option<At>,
     pub keeper_id: Option<Id>,
-    pub led_until: Option<At>,
+    pub leased_until: Option<At>,
 }
 
 /// Row of `sent_requests!`: a request, joined with one of its attempts.
@@ -259,7 +259,7 @@ impl From<&FiguresLease> for FiguresLeaseRow {
             settled_at: figures_lease.progress.settled.map(At::from),
             fresh_at: figures_lease.progress.as_of.map(At::from),
             keeper_id: figures_lease.led.map(|(keeper, _)| keeper.into()),
-            led_until: figures_lease.led.map(|(_, until)| until.into()),
+            leased_until: figures_lease.led.map(|(_, until)| until.into()),
         }
     }
 }
@@ -268,10 +268,10 @@ impl TryFrom<FiguresLeaseRow> for FiguresLease {
     type Error = StoreError;
 
     fn try_from(row: FiguresLeaseRow) -> Result<Self, StoreError> {
-        let read = Row::new("figures_tenure", 1);
-        let led = match (row.keeper_id, row.led_until) {
+        let read = Row::new("figures_lease", 1);
+        let led = match (row.keeper_id, row.leased_until) {
             (Some(keeper), Some(until)) => {
-                Some((read.id("keeper_id", keeper)?, read.at("led_until", until)?))
+                Some((read.id("keeper_id", keeper)?, read.at("leased_until", until)?))
             }
             _ => None,
         };

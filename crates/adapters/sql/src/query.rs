@@ -1,9 +1,9 @@
 //! Macros for the start of queries, which name the owner of the rows, and for their end. They are
 //! macros because diesel's query types have no name that both databases share.
 
-/// One row of a project, in one of its two modes: `in_world!(sessions of project_mode, id)`.
+/// One row of a project, in one of its two modes: `in_mode!(sessions of project_mode, id)`.
 #[macro_export]
-macro_rules! in_world {
+macro_rules! in_mode {
     ($table:ident of $project_mode:expr, $id:expr) => {
         $table::table
             .filter($table::id.eq($crate::Id::from($id)))

@@ -520,12 +520,12 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
-    figures_tenure (id) {
+    figures_lease (id) {
         id -> Integer,
         settled_at -> Nullable<At>,
         fresh_at -> Nullable<At>,
         keeper_id -> Nullable<Id>,
-        led_until -> Nullable<At>,
+        leased_until -> Nullable<At>,
     }
 }
 

@@ -12,7 +12,7 @@ use dwar_session::{
 };
 use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::statement;
-use dwar_sql::{At, Id, KeyAndSessionRow, SessionRow, in_world, read_one};
+use dwar_sql::{At, Id, KeyAndSessionRow, SessionRow, in_mode, read_one};
 
 /// Most ended sessions that are held in memory while they are deleted.
 const FOUND_AT_ONCE: i64 = 20 * SWEEP as i64;
@@ -205,6 +205,6 @@ fn by_id(
     project_mode: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of project_mode, session);
+    let query = in_mode!(sessions of project_mode, session);
     Ok(read_one!(SessionRow of query, connection))
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 const RESTLESS: [&str; 8] = [
     "alerts",
     "figures",
-    "figures_tenure",
+    "figures_lease",
     "instance_troubles",
     "instances",
     "quota_shares",

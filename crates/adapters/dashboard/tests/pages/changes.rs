@@ -135,7 +135,7 @@ async fn an_identity_is_found_by_number_masked_by_id_and_erased_by_a_typed_word(
     let by_id = member.post(&path, &[("mode", "live"), ("wanted", &id)]).await.body;
     assert!(by_id.contains("+9198••••3210") && !by_id.contains("9876543210"), "{by_id}");
     let elsewhere = member.post(&path, &[("mode", "test"), ("wanted", "9876543210")]).await.body;
-    assert!(!elsewhere.contains(&id), "another mode is another world");
+    assert!(!elsewhere.contains(&id), "the other mode has data of its own");
     let erase = house.page("identities/erase");
     let fields = |word: &'static str| [("mode", "live"), ("id", id.as_str()), ("word", word)];
     assert_eq!(member.post(&erase, &fields("no")).await.status, 422);

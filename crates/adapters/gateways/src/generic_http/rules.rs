@@ -29,8 +29,8 @@ impl GenericAnswer {
         } else {
             self.statuses.contains(&answer.status.as_u16())
         };
-        let stands = |it: &GenericMatch| stands_at(&answer.body, &it.pointer, &it.values);
-        status_fits && self.success.as_ref().is_none_or(stands)
+        let matches = |it: &GenericMatch| matches_at(&answer.body, &it.pointer, &it.values);
+        status_fits && self.success.as_ref().is_none_or(matches)
     }
 
     /// The reason of the first rule that matches.
@@ -54,8 +54,8 @@ impl GenericRule {
     /// The reason, if every condition matches.
     pub(super) fn judge(&self, status: Option<u16>, document: &Value) -> Option<Reason> {
         let status_fits = self.status.is_none() || self.status == status;
-        let stands = |pointer: &String| stands_at(document, pointer, &self.values);
-        (status_fits && self.pointer.as_ref().is_none_or(stands)).then_some(self.reason)
+        let matches = |pointer: &String| matches_at(document, pointer, &self.values);
+        (status_fits && self.pointer.as_ref().is_none_or(matches)).then_some(self.reason)
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn check(key: &str, rules: &[GenericRule]) -> Result<(), String> {
     rules.try_for_each(|(at, rule)| rule.check().map_err(|what| format!("{key}[{at}]: {what}")))
 }
 
-fn stands_at(document: &Value, pointer: &str, words: &[String]) -> bool {
+fn matches_at(document: &Value, pointer: &str, words: &[String]) -> bool {
     word_at(document, pointer).is_some_and(|word| is_one_of(&word, words))
 }
 

@@ -22,9 +22,9 @@ const SLICE: &str = "\
     0::bigint AS end_number, \
     e.transaction::text::bigint AS at_transaction, e.number AS at_number, e.* \
 FROM given g CROSS JOIN life l \
-LEFT JOIN event_feeds f ON f.project_id = g.project AND f.mode = g.world \
+LEFT JOIN event_feeds f ON f.project_id = g.project AND f.mode = g.mode \
 LEFT JOIN LATERAL ( \
-    SELECT * FROM events e WHERE e.project_id = g.project AND e.mode = g.world AND e.in_feed \
+    SELECT * FROM events e WHERE e.project_id = g.project AND e.mode = g.mode AND e.in_feed \
         AND (e.transaction, e.number) > (g.after_transaction::text::xid8, g.after_number) \
         AND e.transaction < pg_snapshot_xmin(pg_current_snapshot()) \
     ORDER BY e.transaction, e.number LIMIT g.most \
@@ -70,7 +70,7 @@ pub(crate) fn slice(
     let rows: Vec<FeedRow> = Statement::new(SLICE)
         .then([PRIMARY_ALONE, ORDER])
         .given::<Id, _>("project", Id::from(project_mode.project))
-        .given::<Text, _>("world", project_mode.mode.as_str())
+        .given::<Text, _>("mode", project_mode.mode.as_str())
         .given::<BigInt, _>("after_transaction", stored_place(after.transaction))
         .given::<BigInt, _>("after_number", stored_place(after.number))
         .given::<BigInt, _>("most", i64::from(limit.get()) + 1)

@@ -10,7 +10,7 @@ use dwar_sql::{EventRow, of_phone};
 /// The schema's function `record_event` decides where an event goes; its parameters have names of
 /// their own.
 const RECORD: &str = "\
- SELECT record_event(event => g.id, project => g.project_id, world => g.mode, happening => g.kind, \
+ SELECT record_event(event => g.id, project => g.project_id, event_mode => g.mode, event_kind => g.kind, \
      moment => g.happened_at, subject => g.subject_id, related => g.related_id, via => g.channel, \
      phone => g.phone_index, sealed => g.phone_sealed, paise => g.amount, below => g.threshold, \
      reporter => g.provider) \

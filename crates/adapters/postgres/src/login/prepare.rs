@@ -92,7 +92,7 @@ const PREPARE: &str = concat!(
              s.due_at, s.version, NOT s.supersedes, s.device_only, s.guard, \
              c.visitor, c.taken_at, c.is_new, c.earns \
          FROM given g, unnest(g.ids, g.modes, g.phones, g.phones_sealed, g.code_keys, g.code_macs, \
-             g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.stands, g.created, g.expiries, \
+             g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.otp_statuses, g.created, g.expiries, \
              g.dues, g.versions, g.superseding, g.device_only, g.guards) WITH ORDINALITY AS s (id, mode, \
              phone, phone_sealed, code_key, code_mac, code_sealed, state, wrong, max_wrong, status, \
              created_at, expires_at, due_at, version, supersedes, device_only, guard, place) \
@@ -182,7 +182,7 @@ fn prepare(
         .given::<Array<Text>, _>("states", each(&rows, |row| row.state.as_str()))
         .given::<Array<Integer>, _>("wrongs", each(&rows, |row| row.wrong))
         .given::<Array<Integer>, _>("most_wrong", each(&rows, |row| row.max_wrong))
-        .given::<Array<Text>, _>("stands", each(&rows, |row| row.status.as_str()))
+        .given::<Array<Text>, _>("otp_statuses", each(&rows, |row| row.status.as_str()))
         .given::<Array<At>, _>("created", each(&rows, |row| row.created_at))
         .given::<Array<At>, _>("expiries", each(&rows, |row| row.expires_at))
         .given::<Array<Nullable<At>>, _>("dues", each(&rows, |row| row.due_at))

@@ -65,7 +65,7 @@ impl ReportStep {
 const REPORT: &str = concat!(
     ", step AS ( \
          SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.codes, g.states, \
-             g.stands, g.dues, g.events, g.kinds, g.vias, g.moments) WITH ORDINALITY \
+             g.otp_statuses, g.dues, g.events, g.kinds, g.vias, g.moments) WITH ORDINALITY \
              AS s (otp, before, version, code, state, status, due, event, kind, via, at, place) \
          ORDER BY s.otp \
      ), changed AS ( \
@@ -153,8 +153,8 @@ const REPORTED: &str = concat!(
 /// balance fall below the project's threshold.
 const SETTLED: &str = "\
      SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, t.told, \
-     (SELECT record_event(event => e.low, project => g.owner, world => g.world, \
-          happening => g.low_kind, moment => s.at, subject => e.capture, \
+     (SELECT record_event(event => e.low, project => g.owner, event_mode => g.mode, \
+          event_kind => g.low_kind, moment => s.at, subject => e.capture, \
           paise => (m.balance - e.spent_so_far)::bigint, below => p.low_balance) \
       FROM summed e CROSS JOIN moved m CROSS JOIN given g JOIN projects p ON p.id = g.owner \
       WHERE e.place = s.place AND m.balance - e.spent_so_far < p.low_balance \
@@ -201,7 +201,10 @@ pub(crate) fn write(
             each(steps, |step| sealed_bytes(step.otp.sealed_code.as_ref())),
         )
         .given::<Array<Text>, _>("states", each(steps, |step| stored_state(step.otp.state)))
-        .given::<Array<Text>, _>("stands", each(steps, |step| step.otp.delivery.status.as_str()))
+        .given::<Array<Text>, _>(
+            "otp_statuses",
+            each(steps, |step| step.otp.delivery.status.as_str()),
+        )
         .given::<Array<Nullable<At>>, _>(
             "dues",
             each(steps, |step| step.otp.delivery.due_at.map(At::from)),
@@ -211,7 +214,7 @@ pub(crate) fn write(
         .given::<Array<Id>, _>("captures", each(&settled, |it| Id::from(it.2.entries[0])))
         .given::<Array<Id>, _>("releases", each(&settled, |it| Id::from(it.2.entries[1])))
         .given::<Array<Text>, _>("lows", each(&settled, |it| it.2.low().id()))
-        .given::<Text, _>("world", KeyMode::Live.as_str())
+        .given::<Text, _>("mode", KeyMode::Live.as_str())
         .given::<Text, _>("low_kind", EventKind::WalletLow.as_str())
         .given::<Array<BigInt>, _>("forgiven", forgiven);
     let statement = events!(statement, steps);

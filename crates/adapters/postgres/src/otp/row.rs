@@ -88,8 +88,8 @@ macro_rules! events {
 macro_rules! told {
     ($of:literal) => {
         concat!(
-            "(SELECT record_event(event => c.event, project => c.project_id, world => c.mode, \
-                 happening => c.kind, moment => c.at, subject => c.id, via => c.via, \
+            "(SELECT record_event(event => c.event, project => c.project_id, event_mode => c.mode, \
+                 event_kind => c.kind, moment => c.at, subject => c.id, via => c.via, \
                  phone => c.phone_index, sealed => c.phone_sealed) FROM changed c \
              WHERE ",
             $of,

@@ -11,7 +11,7 @@ use dwar_session::{
     Successor,
 };
 use dwar_sql::schema::sessions;
-use dwar_sql::{At, Id, SessionRow, in_world, read_one};
+use dwar_sql::{At, Id, SessionRow, in_mode, read_one};
 
 /// Replaces the token pair of a session that has not changed since it was read.
 const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest, \
@@ -28,8 +28,8 @@ const END: &str = ", ended AS ( \
          WHERE s.id = g.session AND s.project_id = g.project AND s.mode = g.mode \
          AND s.refresh_digest = g.seen AND s.revoked_at IS NULL \
          RETURNING s.id, s.identity_id \
-     ) SELECT record_event(event => g.event, project => g.project, world => g.mode, \
-         happening => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
+     ) SELECT record_event(event => g.event, project => g.project, event_mode => g.mode, \
+         event_kind => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
      FROM ended, given g";
 
 /// Most reads of a session that others keep changing, before the step takes a lock.
@@ -99,7 +99,7 @@ fn by_id(
     project_mode: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of project_mode, session);
+    let query = in_mode!(sessions of project_mode, session);
     Ok(read_one!(SessionRow of query, conn))
 }
 

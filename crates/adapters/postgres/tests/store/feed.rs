@@ -71,8 +71,8 @@ async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
     // It has the greater number and comes first, because its transaction is older.
     let project = scene.project;
     open.batch_execute(&format!(
-        "SELECT record_event(event => 'session_revoked_1', project => '{project}', world => 'live', \
-             happening => 'session.revoked', moment => now(), \
+        "SELECT record_event(event => 'session_revoked_1', project => '{project}', event_mode => 'live', \
+             event_kind => 'session.revoked', moment => now(), \
              subject => '{project}', related => '{project}')"
     ))
     .unwrap();

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
-use dwar_sql::{At, Id, OtpRow, Row, in_world, legible, withdrawable};
+use dwar_sql::{At, Id, OtpRow, Row, in_mode, legible, withdrawable};
 use std::time::Duration;
 
 #[async_trait]
@@ -36,7 +36,7 @@ impl OtpStore for SqliteStore {
         self.of(project_mode.project)
             .read("otp.find", move |connection| {
                 snapshot(connection, |connection| {
-                    let found = in_world!(otps of project_mode, otp)
+                    let found = in_mode!(otps of project_mode, otp)
                         .select(OtpRow::as_select())
                         .get_result(connection)
                         .optional()?;

@@ -121,7 +121,7 @@ async fn an_identity_is_found_by_number_in_a_body_masked_by_id_and_erased() {
     let one = member.own(&format!("/identities/live/{id}"));
     assert_eq!(json_of(&member.get(&one).await)["phone"], "+9198••••3210");
     let elsewhere = member.own(&format!("/identities/test/{id}"));
-    assert_eq!(member.get(&elsewhere).await.status, 404, "another mode is another world");
+    assert_eq!(member.get(&elsewhere).await.status, 404, "the other mode has data of its own");
     let erased = json_of(&member.ask(Method::DELETE, &one, json!({})).await);
     assert_eq!((&erased["erased"], &erased["sessions_revoked"]), (&json!(true), &json!(1)));
     assert_eq!(member.get(&one).await.status, 404);
