@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use dwar_admin::AdminApi;
 use dwar_console::{ManageOperators, Management};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Manual, Names, NoAnswer, Reference,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, HostNames, Live, Manual, NoAnswer,
+    Reference,
 };
 use dwar_http::{InProcess, InProcessRequest, Listener, Server};
 use dwar_kernel::{ProjectId, StoreError};
@@ -60,7 +61,7 @@ pub fn build(
     restarts: &Arc<Restarts>,
 ) -> Result<Pages, WiringError> {
     let settings = &core.config.dashboard;
-    let names = Names::of(settings, listener.addresses());
+    let names = HostNames::of(settings, listener.addresses());
     let base_url = base_of(&settings.public_url, listener.addresses());
     let (parts, kept) = (&core.parts, core.console_parts());
     let admin = kept.administration(Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone())));

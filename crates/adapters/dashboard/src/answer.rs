@@ -9,7 +9,7 @@ use std::convert::Infallible;
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-pub(crate) type Page = Result<HttpResponse, Refusal>;
+pub(crate) type PageResult = Result<HttpResponse, Refusal>;
 
 pub(crate) fn html_answer(status: StatusCode, content: Markup) -> HttpResponse {
     HttpResponse::build(status).content_type(HTML).body(content.into_string())

@@ -11,13 +11,13 @@ pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
     pub(crate) about: String,
     pub(crate) range: Range,
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) points: Vec<ChartPoint>,
 }
 
-pub(crate) struct Slot {
+pub(crate) struct ChartPoint {
     pub(crate) at: Timestamp,
     /// In the order of drawing.
-    pub(crate) bars: Vec<Bar>,
+    pub(crate) bars: Vec<ChartBar>,
     pub(crate) line: Option<u64>,
     /// The values as text; empty if there is nothing to say.
     pub(crate) words: String,
@@ -25,7 +25,7 @@ pub(crate) struct Slot {
     pub(crate) href: Option<String>,
 }
 
-pub(crate) struct Bar {
+pub(crate) struct ChartBar {
     pub(crate) class: &'static str,
     pub(crate) width: f64,
     pub(crate) from: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Bar {
 }
 
 /// The size of the drawing. Letters keep their size, so a narrow screen gets a drawing of its own.
-struct Sheet {
+struct ChartSize {
     class: &'static str,
     width: f64,
     height: f64,
@@ -52,9 +52,9 @@ const LINKED: usize = 72;
 /// has links.
 pub(crate) const TAPPED: usize = 24;
 const LINES: u64 = 4;
-const SHEETS: [Sheet; 2] = [
-    Sheet { class: "wide", width: 900.0, height: 250.0 },
-    Sheet { class: "narrow", width: 330.0, height: 220.0 },
+const SIZES: [ChartSize; 2] = [
+    ChartSize { class: "wide", width: 900.0, height: 250.0 },
+    ChartSize { class: "narrow", width: 330.0, height: 220.0 },
 ];
 
 impl Chart<'_> {
@@ -64,35 +64,36 @@ impl Chart<'_> {
     pub(crate) fn draw(&self) -> Markup {
         html! {
             div.chart-box data-chart role="group" aria-label={ (self.title) (texts::CHART_KEYS) } {
-                @for sheet in SHEETS { (sheet.draw(self)) }
+                @for size in SIZES { (size.draw(self)) }
                 p.chart-value role="status" hidden {}
             }
         }
     }
 }
 
-impl Sheet {
+impl ChartSize {
     fn draw(&self, chart: &Chart<'_>) -> Markup {
-        let slots = &chart.slots;
-        let ends = slots.iter().flat_map(|slot| &slot.bars).map(|bar| bar.to);
+        let points = &chart.points;
+        let ends = points.iter().flat_map(|point| &point.bars).map(|bar| bar.to);
         let peak = ends.max().unwrap_or_default();
         let step = step(peak);
         let lines = peak.div_ceil(step).max(1);
         let top = step * lines;
         let left = LETTER * real(grouped(top).len()) + 12.0;
         let base = self.height - BOTTOM;
-        let has_line = slots.iter().any(|slot| slot.line.is_some());
+        let has_line = points.iter().any(|point| point.line.is_some());
         let right = if has_line { PERCENTAGES } else { 4.0 };
-        let width = (self.width - left - right) / real(slots.len().max(1));
+        let width = (self.width - left - right) / real(points.len().max(1));
         let x = |index: usize| left + width * (real(index) + 0.5);
         let share = |part: u64, whole: u64| base - (base - TOP) * real(part) / real(whole);
-        let place = |bar: &Bar, index: usize| {
+        let place = |bar: &ChartBar, index: usize| {
             let (y, low) = (share(bar.to, top), share(bar.from, top));
             (x(index) - width * bar.width / 2.0, y, width * bar.width, low - y)
         };
-        let with_link = slots.iter().flat_map(|slot| &slot.bars).filter(|bar| bar.link.is_some());
+        let with_link =
+            points.iter().flat_map(|point| &point.bars).filter(|bar| bar.link.is_some());
         let each = self.class == "wide" && with_link.count() <= LINKED;
-        let links = |bar: &Bar| each && bar.link.is_some();
+        let links = |bar: &ChartBar| each && bar.link.is_some();
         let id = |part: &str| format!("{}-{}-{part}", chart.id, self.class);
         let every = self.every(chart, width);
         html! {
@@ -111,23 +112,23 @@ impl Sheet {
                             text.percentage x=(px(self.width)) y=(px(share(half, 2) + 4.0)) { (half * 50) " %" }
                         }
                     }
-                    (bars(slots, |bar, index| (!links(bar)).then(|| place(bar, index))))
-                    @for (index, slot) in slots.iter().enumerate() {
-                        @if index % every == (slots.len() - 1) % every {
-                            text.moment x=(px(x(index))) y=(px(self.height - 6.0)) { (label(&chart.range, slot.at)) }
+                    (bars(points, |bar, index| (!links(bar)).then(|| place(bar, index))))
+                    @for (index, point) in points.iter().enumerate() {
+                        @if index % every == (points.len() - 1) % every {
+                            text.moment x=(px(x(index))) y=(px(self.height - 6.0)) { (label(&chart.range, point.at)) }
                         }
                     }
-                    (line(slots, |index, permille| (x(index), share(permille, 1_000))))
+                    (line(points, |index, permille| (x(index), share(permille, 1_000))))
                 }
-                @for (index, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.words.is_empty()) {
+                @for (index, point) in points.iter().enumerate().filter(|(_, point)| !point.words.is_empty()) {
                     @let area = html! { rect.area x=(px(left + width * real(index))) width=(px(width)) {} };
                     g.hit {
-                        title { (label(&chart.range, slot.at)) ": " (slot.words) }
-                        @match slot.href.as_ref().filter(|_| self.class == "wide" || slots.len() <= TAPPED) {
+                        title { (label(&chart.range, point.at)) ": " (point.words) }
+                        @match point.href.as_ref().filter(|_| self.class == "wide" || points.len() <= TAPPED) {
                             Some(href) => a href=(href) tabindex="-1" { (area) },
                             None => (area),
                         }
-                        @for bar in slot.bars.iter().filter(|bar| links(bar)) {
+                        @for bar in point.bars.iter().filter(|bar| links(bar)) {
                             @if let Some((href, words)) = &bar.link {
                                 @let (x, y, width, height) = place(bar, index);
                                 a href=(href) tabindex="-1" aria-label=(words) {
@@ -143,17 +144,20 @@ impl Sheet {
 
     /// Distance between two labelled points, in points, so that labels do not touch.
     fn every(&self, chart: &Chart<'_>, width: f64) -> usize {
-        let labels = chart.slots.iter().map(|slot| label(&chart.range, slot.at).len());
+        let labels = chart.points.iter().map(|point| label(&chart.range, point.at).len());
         let room = LETTER * real(labels.max().unwrap_or_default()) + LETTER;
         (1..).find(|every| width * real(*every) >= room).unwrap_or(1)
     }
 }
 
 /// Draws all bars of a class as one path, which needs a third of the space of rectangles.
-fn bars(slots: &[Slot], place: impl Fn(&Bar, usize) -> Option<(f64, f64, f64, f64)>) -> Markup {
+fn bars(
+    points: &[ChartPoint],
+    place: impl Fn(&ChartBar, usize) -> Option<(f64, f64, f64, f64)>,
+) -> Markup {
     let mut paths: Vec<(&str, String)> = Vec::new();
-    for (index, slot) in slots.iter().enumerate() {
-        for bar in slot.bars.iter().filter(|bar| bar.to > bar.from) {
+    for (index, point) in points.iter().enumerate() {
+        for bar in point.bars.iter().filter(|bar| bar.to > bar.from) {
             let Some((x, y, width, height)) = place(bar, index) else { continue };
             let [x, y, width, height] = [x, y, width, height].map(px);
             let drawn = format!("M{x} {y}h{width}v{height}h-{width}z");
@@ -167,11 +171,11 @@ fn bars(slots: &[Slot], place: impl Fn(&Bar, usize) -> Option<(f64, f64, f64, f6
 }
 
 /// A line through all points with a value, and a dot for an isolated one.
-fn line(slots: &[Slot], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
+fn line(points: &[ChartPoint], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
     let mut path = String::new();
     let mut dots = Vec::new();
-    let at = |index: usize| slots.get(index).and_then(|slot| slot.line);
-    for (index, permille) in (0..slots.len()).filter_map(|index| Some((index, at(index)?))) {
+    let at = |index: usize| points.get(index).and_then(|point| point.line);
+    for (index, permille) in (0..points.len()).filter_map(|index| Some((index, at(index)?))) {
         let (x, y) = place(index, permille);
         let goes_on = index > 0 && at(index - 1).is_some();
         path.push_str(&format!("{}{} {}", if goes_on { 'L' } else { 'M' }, px(x), px(y)));
@@ -270,17 +274,17 @@ mod tests {
                 FiguresPeriod::Between(at - chrono::TimeDelta::hours(hours), at).range(at).unwrap();
             let bar = |class, from, to| {
                 let link = (hours < 49).then(|| ("activity?".repeat(10), "x".repeat(40)));
-                Bar { class, width: 0.76, from, to, link }
+                ChartBar { class, width: 0.76, from, to, link }
             };
-            let slot = |it: dwar_activity::Interval| Slot {
+            let point = |it: dwar_activity::Interval| ChartPoint {
                 at: it.from,
                 bars: vec![bar("a", 0, 1_234), bar("b", 1_234, 2_345), bar("c", 2_345, 3_456)],
                 line: Some(700),
                 words: "x".repeat(50),
                 href: (hours < 49).then(|| "activity?".repeat(10)),
             };
-            let slots = range.points().map(slot).collect();
-            let chart = Chart { id: "c", title: "C", about: String::new(), range, slots };
+            let points = range.points().map(point).collect();
+            let chart = Chart { id: "c", title: "C", about: String::new(), range, points };
             let drawn = chart.draw().into_string();
             assert!(drawn.len() < most, "{hours}: {}", drawn.len());
         }
@@ -290,12 +294,14 @@ mod tests {
     fn a_chart_of_nothing_can_be_drawn_and_a_line_has_gaps() {
         let at = "2027-01-14T18:30:00Z".parse().unwrap();
         let range = Range::last(Period::Hour, at);
-        let slot = |line| Slot { at, bars: Vec::new(), line, words: String::new(), href: None };
-        let chart = |slots| Chart { id: "c", title: "C", about: "None.".to_owned(), range, slots };
-        let drawn = chart(vec![slot(None)]).draw().into_string();
+        let point =
+            |line| ChartPoint { at, bars: Vec::new(), line, words: String::new(), href: None };
+        let chart =
+            |points| Chart { id: "c", title: "C", about: "None.".to_owned(), range, points };
+        let drawn = chart(vec![point(None)]).draw().into_string();
         assert!(drawn.contains("None.") && !drawn.contains("rate"), "{drawn}");
-        let slots = [Some(0), Some(1_000), None, Some(500)].map(slot).into();
-        let drawn = chart(slots).draw().into_string();
+        let points = [Some(0), Some(1_000), None, Some(500)].map(point).into();
+        let drawn = chart(points).draw().into_string();
         assert_eq!(drawn.matches('M').count(), 2 * 2, "{drawn}");
         assert_eq!(drawn.matches("<circle").count(), 2, "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");

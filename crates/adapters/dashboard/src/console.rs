@@ -1,7 +1,7 @@
 use crate::api_routes::ApiRoutes;
 use crate::live::Live;
 use crate::manual::Manual;
-use crate::names::Names;
+use crate::names::HostNames;
 use crate::reference::Reference;
 use actix_web::HttpRequest;
 use actix_web::http::header::USER_AGENT;
@@ -37,7 +37,7 @@ pub struct Console {
     /// The price of a code if a project has none of its own.
     pub prices: PriceList,
     /// The host names of the dashboard.
-    pub names: Names,
+    pub names: HostNames,
 }
 
 impl Console {

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 /// The submitted fields of a form, by name.
 #[derive(Default)]
-pub(crate) struct Typed(Vec<(String, String)>);
+pub(crate) struct SubmittedFields(Vec<(String, String)>);
 
-impl Typed {
+impl SubmittedFields {
     pub(crate) fn of(body: &str) -> Self {
         let fields = form_urlencoded::parse(body.as_bytes()).into_owned();
         Self(fields.filter(|(name, _)| name != "csrf").collect())
@@ -20,7 +20,7 @@ impl Typed {
 }
 
 /// The form that was refused. It is shown again as it was typed, with the reason beside the field.
-pub(crate) struct Refused {
+pub(crate) struct RefusedForm {
     pub(crate) form: &'static str,
     field: String,
     /// The id of the input, for fields that several forms of a page have.
@@ -28,7 +28,7 @@ pub(crate) struct Refused {
     reason: String,
 }
 
-impl Refused {
+impl RefusedForm {
     /// `form` is the form's name on the page, `field` the name of an input. Amounts are typed in
     /// rupees, so the input's name lacks the unit in the name of the setting.
     pub(crate) fn new(form: &'static str, field: &str, reason: &str) -> Self {
@@ -53,15 +53,19 @@ impl Refused {
 
 /// How a page shows one form.
 #[derive(Clone, Copy)]
-pub(crate) struct Form<'a> {
+pub(crate) struct FormView<'a> {
     /// Why it was refused, and what was typed.
-    refused: Option<(&'a Refused, &'a Typed)>,
+    refused: Option<(&'a RefusedForm, &'a SubmittedFields)>,
     editable: bool,
 }
 
-impl<'a> Form<'a> {
+impl<'a> FormView<'a> {
     /// A form that was refused if there is a reason; without `editable` it is shown as text.
-    pub(crate) fn new(refused: Option<&'a Refused>, typed: &'a Typed, editable: bool) -> Self {
+    pub(crate) fn new(
+        refused: Option<&'a RefusedForm>,
+        typed: &'a SubmittedFields,
+        editable: bool,
+    ) -> Self {
         Self { refused: refused.map(|refused| (refused, typed)), editable }
     }
 
@@ -256,15 +260,15 @@ pub(crate) fn notes(name: &str, hint: &str, error: Option<&str>) -> Markup {
 mod tests {
     use super::*;
 
-    fn typed() -> Typed {
-        Typed::of("csrf=x&brand=Shop+%3Cb%3E&low_balance=1,5&lookup=on")
+    fn typed() -> SubmittedFields {
+        SubmittedFields::of("csrf=x&brand=Shop+%3Cb%3E&low_balance=1,5&lookup=on")
     }
 
     #[test]
     fn a_refused_form_comes_back_as_it_was_typed() {
         let typed = typed();
-        let refused = Refused::new("messages", "low_balance_paise", "no amount");
-        let form = Form::new(Some(&refused), &typed, true);
+        let refused = RefusedForm::new("messages", "low_balance_paise", "no amount");
+        let form = FormView::new(Some(&refused), &typed, true);
         let brand = Field { name: "brand", value: "Old", ..Field::TEXT };
         let shown = form.field(&brand).into_string();
         assert!(shown.contains(r#"value="Shop &lt;b&gt;""#), "{shown}");
@@ -283,7 +287,7 @@ mod tests {
     #[test]
     fn another_form_of_the_page_shows_what_is_on_record() {
         let typed = typed();
-        let shown = Form::new(None, &typed, true);
+        let shown = FormView::new(None, &typed, true);
         let shown = shown.field(&Field { name: "brand", value: "Old", ..Field::TEXT });
         assert!(shown.into_string().contains(r#"value="Old""#));
     }
@@ -291,7 +295,7 @@ mod tests {
     #[test]
     fn what_may_not_be_changed_is_text() {
         let typed = typed();
-        let form = Form::new(None, &typed, false);
+        let form = FormView::new(None, &typed, false);
         let field = Field { name: "brand", label: "Brand", placeholder: "Shop", ..Field::TEXT };
         let languages = [("hi".to_owned(), "Hindi".to_owned())];
         let shown = [

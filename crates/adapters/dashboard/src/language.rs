@@ -15,9 +15,9 @@ words! {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Words(pub(crate) &'static str, pub(crate) &'static str);
+pub(crate) struct Translated(pub(crate) &'static str, pub(crate) &'static str);
 
-impl Words {
+impl Translated {
     pub(crate) const fn of(self, language: Language) -> &'static str {
         match language {
             Language::English => self.0,

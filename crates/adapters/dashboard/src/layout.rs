@@ -1,6 +1,6 @@
 use crate::address::PageAddress;
 use crate::alert_bar;
-use crate::answer::{Page, html_answer};
+use crate::answer::{PageResult, html_answer};
 use crate::assets;
 use crate::format::time;
 use crate::icons::{icon, mark};
@@ -66,12 +66,12 @@ impl<'a> Frame<'a> {
     }
 
     /// The answer with `content` in the frame.
-    pub(crate) fn show(&self, content: &Markup) -> Page {
+    pub(crate) fn show(&self, content: &Markup) -> PageResult {
         self.answer(StatusCode::OK, content)
     }
 
     /// Like [`Frame::show`], with this status.
-    pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
+    pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> PageResult {
         let page = html! {
             a.skip href="#content" { (nav::SKIP.of(self.language)) }
             (self.side())
@@ -279,7 +279,7 @@ pub(crate) fn public(
     (title, lead): (&str, &str),
     style: String,
     content: &Markup,
-) -> Page {
+) -> PageResult {
     if let Some(visit) = visit {
         return Frame::new(&visit, title, lead).styled(style).show(content);
     }

@@ -1,7 +1,7 @@
 //! The dashboard and its playground: pages for people, on a listener of their own.
 //!
 //! A request passes `guard.rs` (checks of host and origin, headers of every answer), then a page. A
-//! page takes a [`visit::Visit`], which refuses visitors without a session, and a [`visit::Posted`]
+//! page takes a [`visit::Visit`], which refuses visitors without a session, and a [`visit::SignedInForm`]
 //! form, which refuses forms that this session's own pages did not make. The dashboard never uses
 //! the API's listener, and no API key gives access to it.
 
@@ -39,6 +39,6 @@ pub use console::Console;
 pub use listener::{Dashboard, StopHandle, app, is_exposed};
 pub use live::Live;
 pub use manual::Manual;
-pub use names::Names;
+pub use names::HostNames;
 pub use reference::Reference;
 pub use settings::Settings;

@@ -17,7 +17,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, Interval, interval_at, sleep};
 
 /// Pause between two reads of a watched list.
-const ASK: Duration = Duration::from_secs(1);
+const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Pause between two checks of a watcher's session and role; each check is a heartbeat.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
 /// Most streams of one operator. A browser opens at most six connections to one host, and streams
@@ -29,13 +29,13 @@ const IN_ALL: usize = 64;
 /// The open streams and the lists they watch. Clones share them.
 #[derive(Clone)]
 pub struct Live {
-    requests: Arc<Hub<Activity>>,
-    messages: Arc<Hub<Inbox>>,
-    streams: Arc<Streams>,
+    requests: Arc<WatchedLists<Activity>>,
+    messages: Arc<WatchedLists<Inbox>>,
+    streams: Arc<StreamRegistry>,
 }
 
 /// A list that can be watched: the newest lines of one mode.
-trait Feed: Send + Sync + 'static {
+trait LiveList: Send + Sync + 'static {
     type Line: Clone + PartialEq + Send + Sync;
 
     fn lines(
@@ -46,7 +46,7 @@ trait Feed: Send + Sync + 'static {
     fn may_watch(&self, by: &Requester, project: ProjectId) -> bool;
 }
 
-impl Feed for Activity {
+impl LiveList for Activity {
     type Line = RequestLine;
 
     async fn lines(&self, project_mode: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
@@ -58,7 +58,7 @@ impl Feed for Activity {
     }
 }
 
-impl Feed for Inbox {
+impl LiveList for Inbox {
     type Line = InboxLine;
 
     async fn lines(&self, project_mode: ProjectMode) -> Result<Vec<InboxLine>, StoreError> {
@@ -71,59 +71,59 @@ impl Feed for Inbox {
 }
 
 /// The watchers of a kind of list, and the task that reads it for them.
-struct Hub<F: Feed> {
-    feed: F,
-    project_modes: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
+struct WatchedLists<F: LiveList> {
+    source: F,
+    project_modes: Mutex<HashMap<ProjectMode, watch::Sender<NewestLines<F::Line>>>>,
 }
 
-struct Streams {
+struct StreamRegistry {
     sign_in: Arc<SignIn>,
-    open: Mutex<Open>,
+    open: Mutex<OpenStreams>,
     /// Set when the dashboard stops, because an open stream would delay the stop.
     closed: watch::Sender<bool>,
 }
 
 /// The senders that end a stream, by its number; each operator's oldest stream is the first.
 #[derive(Default)]
-struct Open {
+struct OpenStreams {
     of_operator: HashMap<OperatorId, VecDeque<(u64, oneshot::Sender<()>)>>,
     begun: u64,
 }
 
 /// The newest lines of one mode, newest first; `None` before the first read.
-type Shown<L> = Option<Arc<Vec<L>>>;
+type NewestLines<L> = Option<Arc<Vec<L>>>;
 
-pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
+pub(crate) type RenderRow = fn(ProjectId, &RequestLine) -> Markup;
 
 /// Turns new lines into events; empty if there are none.
-type Tell<L> = Box<dyn FnMut(&[L]) -> String + Send>;
+type RenderEvents<L> = Box<dyn FnMut(&[L]) -> String + Send>;
 
 /// A stream that watches a list of a project.
-struct Watcher<F: Feed> {
-    hub: Arc<Hub<F>>,
-    tell: Tell<F::Line>,
+struct Watcher<F: LiveList> {
+    lists: Arc<WatchedLists<F>>,
+    render: RenderEvents<F::Line>,
     permit: StreamPermit,
     project_mode: ProjectMode,
     /// The session's token. The stream ends with the session.
     token: String,
-    seen: watch::Receiver<Shown<F::Line>>,
+    seen: watch::Receiver<NewestLines<F::Line>>,
     closed: watch::Receiver<bool>,
     /// Told when a newer stream of this operator replaces this one.
     replaced: oneshot::Receiver<()>,
     check: Interval,
-    over: bool,
+    ended: bool,
 }
 
-struct TellRequests {
-    row: Row,
+struct RequestEvents {
+    row: RenderRow,
     project_mode: ProjectMode,
     wanted: RequestFilter,
-    told: HashMap<OtpId, RequestLine>,
+    sent: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
 }
 
 struct StreamPermit {
-    streams: Arc<Streams>,
+    streams: Arc<StreamRegistry>,
     operator: OperatorId,
     number: u64,
 }
@@ -145,9 +145,9 @@ impl Live {
     pub fn new(manage: &Management, sign_in: Arc<SignIn>) -> Self {
         let (open, closed) = (Mutex::default(), watch::Sender::new(false));
         Self {
-            requests: Arc::new(Hub::new(manage.activity.clone())),
-            messages: Arc::new(Hub::new(manage.inbox.clone())),
-            streams: Arc::new(Streams { sign_in, open, closed }),
+            requests: Arc::new(WatchedLists::new(manage.activity.clone())),
+            messages: Arc::new(WatchedLists::new(manage.inbox.clone())),
+            streams: Arc::new(StreamRegistry { sign_in, open, closed }),
         }
     }
 
@@ -167,11 +167,11 @@ impl Live {
         watcher: (OperatorId, String),
         (project_mode, wanted): (ProjectMode, RequestFilter),
         last: Option<OtpId>,
-        row: Row,
+        row: RenderRow,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let mut tell =
-            TellRequests { row, project_mode, wanted, told: HashMap::new(), newest: last };
-        self.watch(&self.requests, watcher, project_mode, Box::new(move |lines| tell.news(lines)))
+        let mut render =
+            RequestEvents { row, project_mode, wanted, sent: HashMap::new(), newest: last };
+        self.watch(&self.requests, watcher, project_mode, Box::new(move |lines| render.news(lines)))
     }
 
     /// Streams an event at first and whenever the messages of a project's test keys change, while
@@ -185,29 +185,29 @@ impl Live {
         project: ProjectId,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
         // Says only that messages changed. The page then asks for those that it searches for.
-        let tell = |_: &[InboxLine]| "event: news\ndata: {}\n\n".to_owned();
-        self.watch(&self.messages, watcher, project.in_mode(KeyMode::Test), Box::new(tell))
+        let render = |_: &[InboxLine]| "event: news\ndata: {}\n\n".to_owned();
+        self.watch(&self.messages, watcher, project.in_mode(KeyMode::Test), Box::new(render))
     }
 
-    fn watch<F: Feed>(
+    fn watch<F: LiveList>(
         &self,
-        hub: &Arc<Hub<F>>,
+        lists: &Arc<WatchedLists<F>>,
         (operator, token): (OperatorId, String),
         project_mode: ProjectMode,
-        tell: Tell<F::Line>,
+        render: RenderEvents<F::Line>,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F>, Refusal> {
         let (permit, replaced) = self.streams.permit(operator)?;
         let watcher = Watcher {
-            hub: Arc::clone(hub),
-            tell,
+            lists: Arc::clone(lists),
+            render,
             permit,
             project_mode,
             token,
-            seen: hub.newest(project_mode),
+            seen: lists.newest(project_mode),
             closed: self.streams.closed.subscribe(),
             replaced,
             check: interval_at(Instant::now() + CHECK_EVERY, CHECK_EVERY),
-            over: false,
+            ended: false,
         };
         Ok(unfold(watcher, |mut watcher| async move {
             let text = watcher.next().await?;
@@ -220,7 +220,7 @@ fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Streams {
+impl StreamRegistry {
     /// Reserves a place for a stream, with a receiver that is told when a newer stream takes the
     /// place. If the operator has all of their streams, the oldest ends. Its page may be closed
     /// already, which is noticed only when something is sent to it.
@@ -247,13 +247,16 @@ impl Streams {
     }
 }
 
-impl<F: Feed> Hub<F> {
-    fn new(feed: F) -> Self {
-        Self { feed, project_modes: Mutex::default() }
+impl<F: LiveList> WatchedLists<F> {
+    fn new(source: F) -> Self {
+        Self { source, project_modes: Mutex::default() }
     }
 
     /// The newest lines of one mode. The first watcher starts the task that reads them.
-    fn newest(self: &Arc<Self>, project_mode: ProjectMode) -> watch::Receiver<Shown<F::Line>> {
+    fn newest(
+        self: &Arc<Self>,
+        project_mode: ProjectMode,
+    ) -> watch::Receiver<NewestLines<F::Line>> {
         let mut project_modes = locked(&self.project_modes);
         if let Some(known) = project_modes.get(&project_mode) {
             let mut receiver = known.subscribe();
@@ -263,18 +266,18 @@ impl<F: Feed> Hub<F> {
         }
         let (sender, receiver) = watch::channel(None);
         project_modes.insert(project_mode, sender.clone());
-        tokio::spawn(Arc::clone(self).ask(project_mode, sender));
+        tokio::spawn(Arc::clone(self).poll(project_mode, sender));
         receiver
     }
 
     /// Reads the list until nobody watches it.
-    async fn ask(
+    async fn poll(
         self: Arc<Self>,
         project_mode: ProjectMode,
-        sender: watch::Sender<Shown<F::Line>>,
+        sender: watch::Sender<NewestLines<F::Line>>,
     ) {
         loop {
-            match self.feed.lines(project_mode).await {
+            match self.source.lines(project_mode).await {
                 Ok(lines) => {
                     sender.send_if_modified(|seen| {
                         let is_new = seen.as_ref().is_none_or(|seen| **seen != lines);
@@ -288,7 +291,7 @@ impl<F: Feed> Hub<F> {
                     tracing::warn!(cause = %with_causes(&cause), "the live list cannot be read");
                 }
             }
-            sleep(ASK).await;
+            sleep(POLL_EVERY).await;
             let mut project_modes = locked(&self.project_modes);
             if sender.receiver_count() == 0 {
                 project_modes.remove(&project_mode);
@@ -298,10 +301,10 @@ impl<F: Feed> Hub<F> {
     }
 }
 
-impl<F: Feed> Watcher<F> {
+impl<F: LiveList> Watcher<F> {
     /// The next event; `None` at the end.
     async fn next(&mut self) -> Option<String> {
-        if self.over || *self.closed.borrow() {
+        if self.ended || *self.closed.borrow() {
             return None;
         }
         // A page without any request learns at once that its stream is open.
@@ -310,7 +313,7 @@ impl<F: Feed> Watcher<F> {
                 changed = self.seen.changed() => {
                     changed.ok()?;
                     let lines = self.seen.borrow_and_update().clone();
-                    let text = lines.map(|lines| (self.tell)(&lines)).unwrap_or_default();
+                    let text = lines.map(|lines| (self.render)(&lines)).unwrap_or_default();
                     if !text.is_empty() {
                         return Some(text);
                     }
@@ -319,12 +322,12 @@ impl<F: Feed> Watcher<F> {
                     if self.may_stay().await {
                         return Some(": still here\n\n".to_owned());
                     }
-                    self.over = true;
+                    self.ended = true;
                     return Some("event: over\ndata: {}\n\n".to_owned());
                 }
                 _ = self.closed.changed() => return None,
                 _ = &mut self.replaced => {
-                    self.over = true;
+                    self.ended = true;
                     return Some("event: replaced\ndata: {}\n\n".to_owned());
                 }
             }
@@ -335,22 +338,22 @@ impl<F: Feed> Watcher<F> {
     async fn may_stay(&self) -> bool {
         let present = self.permit.streams.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
-        self.hub
-            .feed
+        self.lists
+            .source
             .may_watch(&Requester::operator(&present.operator, None), self.project_mode.project)
     }
 }
 
-impl TellRequests {
+impl RequestEvents {
     /// The new and changed lines, oldest first.
     fn news(&mut self, lines: &[RequestLine]) -> String {
         let mut text = String::new();
         let beyond = |last: OtpId| lines.last().is_some_and(|oldest| last < oldest.otp);
-        if self.told.is_empty() && self.newest.is_some_and(beyond) {
+        if self.sent.is_empty() && self.newest.is_some_and(beyond) {
             text.push_str("event: gap\ndata: {}\n\n");
         }
         for line in lines.iter().rev() {
-            let before = self.told.get(&line.otp);
+            let before = self.sent.get(&line.otp);
             self.newest = self.newest.max(Some(line.otp));
             // A line that no longer matches the filter stays on the page with its current state.
             let is_shown = before.is_some_and(|before| self.wanted.wants(before));
@@ -359,7 +362,7 @@ impl TellRequests {
             }
             text.push_str(&self.event(line));
         }
-        self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();
+        self.sent = lines.iter().map(|line| (line.otp, line.clone())).collect();
         text
     }
 

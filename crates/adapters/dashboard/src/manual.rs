@@ -142,10 +142,10 @@ fn draw(name: &str, text: &str) -> ManualText {
     let title = heading(&events);
     // The frame of all pages shows the title.
     let end = events.iter().position(|it| matches!(it, Event::End(TagEnd::Heading(_))));
-    let mut drawing = Drawing { name, ids: HashMap::new(), links: Vec::new(), tables: 0 };
+    let mut renderer = PageRenderer { name, ids: HashMap::new(), links: Vec::new(), tables: 0 };
     let mut shown = Vec::new();
     for at in end.map_or(0, |end| end + 1)..events.len() {
-        drawing.show(&events[at..], &mut shown);
+        renderer.show(&events[at..], &mut shown);
     }
     let mut content = String::new();
     push_html(&mut content, shown.into_iter());
@@ -163,7 +163,7 @@ fn heading(events: &[Event<'_>]) -> String {
 }
 
 /// The state of a page that is being rendered.
-struct Drawing<'a> {
+struct PageRenderer<'a> {
     name: &'a str,
     ids: HashMap<String, usize>,
     /// Whether each open link has a target.
@@ -171,7 +171,7 @@ struct Drawing<'a> {
     tables: usize,
 }
 
-impl Drawing<'_> {
+impl PageRenderer<'_> {
     /// Renders the first of these events and appends the result to `shown`.
     fn show<'t>(&mut self, events: &[Event<'t>], shown: &mut Vec<Event<'t>>) {
         let Some(event) = events.first() else { return };

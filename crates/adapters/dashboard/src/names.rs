@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The host names of the dashboard. Requests with another name (DNS rebinding) are refused.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub struct HostNames {
     own: Vec<String>,
     /// Whether a proxy in front terminates TLS, so that browsers use `https`.
     pub(crate) tls: bool,
@@ -40,7 +40,7 @@ impl Site {
     }
 }
 
-impl Names {
+impl HostNames {
     /// The names of a dashboard that listens on `addresses`.
     pub fn of(settings: &Settings, addresses: &[SocketAddr]) -> Self {
         let listening = addresses.iter().map(|address| address.ip());
@@ -90,14 +90,14 @@ mod tests {
     use super::*;
     use actix_web::http::header::HeaderValue;
 
-    fn names(address: &str, public_url: &str, hosts: &[&str], tls: bool) -> Names {
+    fn names(address: &str, public_url: &str, hosts: &[&str], tls: bool) -> HostNames {
         let settings = Settings {
             address: address.to_owned(),
             public_url: public_url.to_owned(),
             behind_tls_proxy: tls,
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         };
-        Names::of(&settings, &[address.parse().unwrap()])
+        HostNames::of(&settings, &[address.parse().unwrap()])
     }
 
     #[test]

@@ -1,21 +1,21 @@
 //! The navigation: the pages that an operator may open, and their names.
 
 use crate::icons::icon;
-use crate::language::{Language, Words};
+use crate::language::{Language, Translated};
 use crate::texts::{find, nav};
 use crate::visit::Visit;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-pub(crate) struct Entry {
+pub(crate) struct NavigationEntry {
     href: String,
-    label: Words,
+    label: Translated,
     icon: &'static str,
 }
 
 /// The pages of a project that this operator may open.
-pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
+pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<NavigationEntry> {
     let pages = [
         ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
         ("playground", nav::PLAYGROUND, "play", Command::Play),
@@ -28,8 +28,11 @@ pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
         ("audit", nav::AUDIT, "log", Command::ListProjectAudit),
     ];
     let seen = pages.into_iter().filter(|page| visit.may(project, page.3));
-    let entry =
-        |(page, label, icon, _)| Entry { href: format!("/p/{}/{page}", project.id), label, icon };
+    let entry = |(page, label, icon, _)| NavigationEntry {
+        href: format!("/p/{}/{page}", project.id),
+        label,
+        icon,
+    };
     seen.map(entry).collect()
 }
 
@@ -40,7 +43,7 @@ pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
 
 /// The pages of a project and of the installation that this operator may open: address and name.
 pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(String, &'static str)> {
-    let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
+    let own = NavigationEntry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
     let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
     let all = inside.into_iter().chain(installation_entries(visit)).chain([own]);
     all.map(|entry| (entry.href, entry.label.0)).collect()
@@ -73,7 +76,7 @@ pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
 }
 
 /// The pages of the installation that this operator may open.
-pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
+pub(crate) fn installation_entries(visit: &Visit) -> Vec<NavigationEntry> {
     let may = |command| visit.by.may(command, None);
     let pages = [
         ("/projects", nav::PROJECTS, "grid", true),
@@ -85,14 +88,15 @@ pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
         ("/help", nav::HELP, "help", true),
     ];
     let seen = pages.into_iter().filter(|page| page.3);
-    seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
+    seen.map(|(href, label, icon, _)| NavigationEntry { href: href.to_owned(), label, icon })
+        .collect()
 }
 
 /// Links to these pages in a language; the current page is marked.
-pub(crate) fn list(path: &str, language: Language, entries: &[Entry]) -> Markup {
+pub(crate) fn list(path: &str, language: Language, entries: &[NavigationEntry]) -> Markup {
     html! {
         ul {
-            @for Entry { href, label, icon: name } in entries {
+            @for NavigationEntry { href, label, icon: name } in entries {
                 li { a href=(href) aria-current=[current(path, href)] { (icon(name)) (label.of(language)) } }
             }
         }

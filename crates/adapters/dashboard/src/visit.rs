@@ -1,7 +1,7 @@
 use crate::address::PageAddress;
 use crate::console::Console;
 use crate::cookies::SESSION;
-use crate::form::{Form, Refused, Typed};
+use crate::form::{FormView, RefusedForm, SubmittedFields};
 use crate::language::Language;
 use crate::mode;
 use crate::recent;
@@ -36,9 +36,9 @@ pub(crate) struct Visit {
     pub(crate) mode: KeyMode,
     pub(crate) path: String,
     /// The fields of the submitted form, as typed.
-    pub(crate) typed: Typed,
+    pub(crate) typed: SubmittedFields,
     /// The form of the page that was refused, if any.
-    pub(crate) refused: Option<Refused>,
+    pub(crate) refused: Option<RefusedForm>,
     /// What was just done, as the address says.
     pub(crate) done: String,
     /// The page of this request, or the page that sent its form.
@@ -52,20 +52,20 @@ pub(crate) struct Visit {
 }
 
 /// A form or fetch that a page of this session sent.
-pub(crate) struct Posted<T> {
+pub(crate) struct SignedInForm<T> {
     pub(crate) visit: Visit,
     pub(crate) form: T,
 }
 
 /// A form that a page of ours sent, with or without a session.
-pub(crate) struct Open<T> {
+pub(crate) struct PublicForm<T> {
     pub(crate) request: HttpRequest,
     pub(crate) console: Data<Console>,
     pub(crate) form: T,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct NoFields {}
+pub(crate) struct EmptyForm {}
 
 impl Visit {
     pub(crate) fn now(&self) -> Timestamp {
@@ -108,14 +108,14 @@ impl Visit {
     }
 
     /// The same visit, for the page that shows a refused form again.
-    pub(crate) fn refuse(self, refused: Refused) -> Self {
+    pub(crate) fn refuse(self, refused: RefusedForm) -> Self {
         Self { refused: Some(refused), ..self }
     }
 
     /// The form of this name; without `editable` it is shown as text.
-    pub(crate) fn form(&self, name: &str, editable: bool) -> Form<'_> {
+    pub(crate) fn form(&self, name: &str, editable: bool) -> FormView<'_> {
         let refused = self.refused.as_ref().filter(|it| it.form == name);
-        Form::new(refused, &self.typed, editable)
+        FormView::new(refused, &self.typed, editable)
     }
 
     /// The current password that was typed; empty for an operator who has none.
@@ -149,7 +149,7 @@ impl FromRequest for Visit {
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));
             let done = request.query_string().strip_prefix("done=").unwrap_or_default().to_owned();
-            let (typed, refused) = (Typed::default(), None);
+            let (typed, refused) = (SubmittedFields::default(), None);
             let answers = PageAddress::answered(&request);
             let recent = recent::of(&request);
             let beside = match recent.filter(|_| !path.starts_with("/p/")) {
@@ -179,7 +179,7 @@ impl FromRequest for Visit {
     }
 }
 
-impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
+impl<T: DeserializeOwned + 'static> FromRequest for SignedInForm<T> {
     type Error = Refusal;
     type Future = LocalBoxFuture<'static, Result<Self, Refusal>>;
 
@@ -198,13 +198,13 @@ impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
             if !visit.token.is_csrf(&given, visit.console.tools.vault.as_ref()) {
                 return Err(Refusal::Stale(visit.page));
             }
-            let typed = Typed::of(&body);
+            let typed = SubmittedFields::of(&body);
             Ok(Self { visit: Visit { typed, ..visit }, form: read(&body)? })
         })
     }
 }
 
-impl<T: DeserializeOwned + 'static> FromRequest for Open<T> {
+impl<T: DeserializeOwned + 'static> FromRequest for PublicForm<T> {
     type Error = Refusal;
     type Future = LocalBoxFuture<'static, Result<Self, Refusal>>;
 

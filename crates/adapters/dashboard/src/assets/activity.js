@@ -60,12 +60,12 @@ const show = ({ id, html }) => {
 list.hidden = rows.children.length === 0;
 bar.hidden = false;
 let state = "going";
-const stands = (kind) => {
+const showState = (kind) => {
   state = kind;
   say(paused && kind === "going" ? "paused" : kind);
 };
 for (const address of list.dataset.live.split(" ")) {
-  follow(address, stands, {
+  follow(address, showState, {
     row: ({ data }) => {
       const row = JSON.parse(data);
       if (paused) waiting.set(row.id, row);
@@ -82,7 +82,7 @@ pause.addEventListener("click", () => {
     for (const row of waiting.values()) show(row);
     waiting.clear();
   }
-  stands(state);
+  showState(state);
 });
 above.addEventListener("click", () => {
   list.scrollIntoView();

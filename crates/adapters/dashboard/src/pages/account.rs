@@ -1,15 +1,15 @@
 use super::parts::current_password;
 use super::passkeys;
 use super::reply::Reply;
-use crate::answer::{Page, go, go_with};
+use crate::answer::{PageResult, go, go_with};
 use crate::assets;
 use crate::cookies::browser_cookie;
-use crate::form::{Field, Refused};
+use crate::form::{Field, RefusedForm};
 use crate::format::time;
 use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
 use crate::texts::{account as texts, common};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::HttpRequest;
 use dwar_console::{AccountError, TotpOffer};
 use dwar_operator::OperatorSession;
@@ -24,7 +24,7 @@ const TOTP_CURRENT: &str = "current-totp";
 const NO_TOTP: &str = "no-totp";
 const NO_TOTP_CURRENT: &str = "current-remove";
 
-pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
+pub(crate) async fn show(visit: Visit, request: HttpRequest) -> PageResult {
     page(&visit, &request, Reply::of_address(&visit, texts::DONE)).await
 }
 
@@ -34,10 +34,13 @@ pub(crate) struct PasswordForm {
     again: String,
 }
 
-pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn password(
+    request: HttpRequest,
+    posted: SignedInForm<PasswordForm>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     if form.new != form.again {
-        let why = Refused::new(PASSWORD, "again", texts::NOT_THE_SAME);
+        let why = RefusedForm::new(PASSWORD, "again", texts::NOT_THE_SAME);
         return refused(visit, &request, why).await;
     }
     let account = &visit.console.admin.account;
@@ -52,7 +55,10 @@ pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>)
 }
 
 /// `POST /account/totp`: offers a second factor.
-pub(crate) async fn offer(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+pub(crate) async fn offer(
+    request: HttpRequest,
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+) -> PageResult {
     let offer = visit.console.admin.account.offer_totp(&visit.present.operator);
     page(&visit, &request, Reply::done(totp_form(&visit, &offer))).await
 }
@@ -64,14 +70,20 @@ pub(crate) struct TotpForm {
 }
 
 /// `POST /account/totp/add`: adds it after a valid code of the app.
-pub(crate) async fn add(request: HttpRequest, Posted { visit, form }: Posted<TotpForm>) -> Page {
+pub(crate) async fn add(
+    request: HttpRequest,
+    SignedInForm { visit, form }: SignedInForm<TotpForm>,
+) -> PageResult {
     let account = &visit.console.admin.account;
     let pair = (form.secret.as_str(), form.code.as_str());
     let added = account.add_totp(&visit.by, &visit.present, visit.current(), pair).await;
     finish(visit, &request, added, (TOTP, TOTP_CURRENT)).await
 }
 
-pub(crate) async fn remove(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+pub(crate) async fn remove(
+    request: HttpRequest,
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+) -> PageResult {
     let account = &visit.console.admin.account;
     let removed = account.remove_totp(&visit.by, &visit.present, visit.current()).await;
     finish(visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
@@ -84,7 +96,7 @@ pub(crate) async fn finish(
     request: &HttpRequest,
     done: Result<(), AccountError>,
     (form, current): (&'static str, &str),
-) -> Page {
+) -> PageResult {
     let cause = match done {
         Ok(()) => return Ok(go(&format!("/account?done={form}"))),
         Err(AccountError::Store(cause)) => return Err(cause.into()),
@@ -98,10 +110,10 @@ pub(crate) async fn finish(
         AccountError::WrongPassword | AccountError::Locked { .. } => ("current", current),
         _ => ("", "content"),
     };
-    refused(visit, request, Refused::new(form, field, &cause.to_string()).at(id)).await
+    refused(visit, request, RefusedForm::new(form, field, &cause.to_string()).at(id)).await
 }
 
-async fn refused(visit: Visit, request: &HttpRequest, refused: Refused) -> Page {
+async fn refused(visit: Visit, request: &HttpRequest, refused: RefusedForm) -> PageResult {
     let visit = visit.refuse(refused);
     let secret = visit.typed.get("secret").unwrap_or_default();
     let offer = visit.console.admin.account.offer_again(&visit.present.operator, secret);
@@ -110,7 +122,7 @@ async fn refused(visit: Visit, request: &HttpRequest, refused: Refused) -> Page 
     page(&visit, request, Reply { status, above }).await
 }
 
-async fn page(visit: &Visit, request: &HttpRequest, reply: Reply) -> Page {
+async fn page(visit: &Visit, request: &HttpRequest, reply: Reply) -> PageResult {
     let operator = &visit.present.operator;
     let sessions = visit.console.admin.sign_in.sessions(operator.id).await?;
     let passkeys = passkeys::section(visit, request).await?;

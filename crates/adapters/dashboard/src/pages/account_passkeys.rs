@@ -1,8 +1,8 @@
 use super::account::finish;
 use super::passkeys::{NO_PASSKEY, PASSKEY, asked, bytes, site, text};
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::refusal::Refusal;
-use crate::visit::{NoFields, Posted};
+use crate::visit::{EmptyForm, SignedInForm};
 use actix_web::HttpRequest;
 use actix_web::web::Json;
 use dwar_operator::{PasskeyAlgorithm, PasskeyMade};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// `POST /account/passkeys/challenge`: the challenge for a new passkey of this operator.
 pub(crate) async fn offer(
     request: HttpRequest,
-    Posted { visit, .. }: Posted<NoFields>,
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
 ) -> Result<Json<Value>, Refusal> {
     let site = site(&request, &visit.console)?;
     let operator = &visit.present.operator;
@@ -30,7 +30,7 @@ pub(crate) async fn offer(
 }
 
 #[derive(Deserialize)]
-pub(crate) struct MadeForm {
+pub(crate) struct NewPasskeyForm {
     name: String,
     challenge: String,
     credential: String,
@@ -38,7 +38,10 @@ pub(crate) struct MadeForm {
     attestation: String,
 }
 
-pub(crate) async fn add(request: HttpRequest, Posted { visit, form }: Posted<MadeForm>) -> Page {
+pub(crate) async fn add(
+    request: HttpRequest,
+    SignedInForm { visit, form }: SignedInForm<NewPasskeyForm>,
+) -> PageResult {
     let site = site(&request, &visit.console)?;
     let (challenge, credential) = (bytes(&form.challenge)?, bytes(&form.credential)?);
     let answer = PasskeyMade {
@@ -54,12 +57,15 @@ pub(crate) async fn add(request: HttpRequest, Posted { visit, form }: Posted<Mad
 }
 
 #[derive(Deserialize)]
-pub(crate) struct RemoveForm {
+pub(crate) struct RemovePasskeyForm {
     credential: String,
 }
 
-pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn remove(
+    request: HttpRequest,
+    posted: SignedInForm<RemovePasskeyForm>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let credential = bytes(&form.credential)?;
     let passkeys = &visit.console.passkeys;
     let removed = passkeys.remove(&visit.by, &visit.present, visit.current(), &credential).await;

@@ -1,14 +1,14 @@
 use super::activity_filter::{FilterForm, RequestView};
 use super::activity_list::{further, list, refused_in, row, views};
-use super::activity_story::{Above, show_story};
+use super::activity_story::{StoryNotice, show_story};
 use super::parts::notice;
-use crate::answer::{self, Page};
+use crate::answer::{self, PageResult};
 use crate::assets;
 use crate::form::Field;
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{activity as texts, common};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
@@ -26,7 +26,7 @@ use std::iter::once;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
-pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> PageResult {
     let project = visit.project(&path, Command::ListRequests).await?;
     let filter = form.filter(visit.mode);
     let activity = &visit.console.manage.activity;
@@ -87,7 +87,11 @@ async fn refused(
 }
 
 /// `GET /p/{project}/activity.csv`: the requests that match the page's filter.
-pub(crate) async fn download(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
+pub(crate) async fn download(
+    visit: Visit,
+    path: Path<String>,
+    form: Query<FilterForm>,
+) -> PageResult {
     let project = visit.project(&path, Command::DownloadRequests).await?;
     let activity = visit.console.manage.activity.clone();
     let lines = activity.csv(visit.by.clone(), project.id, form.filter(visit.mode)).await?;
@@ -100,7 +104,7 @@ pub(crate) async fn live(
     path: Path<String>,
     request: HttpRequest,
     form: Query<FilterForm>,
-) -> Page {
+) -> PageResult {
     let project = visit.project(&path, Command::ListRequests).await?;
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&form.after).parse::<OtpId>().ok();
@@ -119,8 +123,8 @@ pub(crate) struct PhoneForm {
 }
 
 /// `POST /p/{project}/activity/phone`: every record of one number.
-pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn of_phone(posted: SignedInForm<PhoneForm>, path: Path<String>) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let project = visit.project(&path, Command::SearchRequests).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let phone = form.phone.replace([' ', '-'], "").parse::<Phone>();
@@ -142,10 +146,10 @@ pub(super) async fn show_number(
     project: &Project,
     mode: KeyMode,
     phone: &Phone,
-) -> Page {
+) -> PageResult {
     let activity = &visit.console.manage.activity;
     let (told, left) = activity.search(&visit.by, project.id.in_mode(mode), phone).await?;
-    show_story(visit, project, (mode, phone), told, left.map(Above::Left)).await
+    show_story(visit, project, (mode, phone), told, left.map(StoryNotice::Left)).await
 }
 
 fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) -> Markup {
@@ -169,21 +173,21 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
     }
 }
 
-type Options = Vec<(String, String)>;
+type SelectOptions = Vec<(String, String)>;
 
 fn filters(visit: &Visit, project: &Project, form: &FilterForm) -> Markup {
     let statuses = texts::STATUSES.map(|it| (it.to_string(), texts::status(it).1.to_owned()));
     let channels = Channel::ALL.map(|it| (it.to_string(), explain::channel(it).to_owned()));
     let known = Channel::ALL.into_iter().flat_map(|it| visit.console.providers.names(it));
     let providers = BTreeSet::from_iter(known.chain(["sandbox".to_owned()]));
-    let providers: Options = providers.into_iter().map(|name| (name.clone(), name)).collect();
+    let providers: SelectOptions = providers.into_iter().map(|name| (name.clone(), name)).collect();
     let is_refused = form.view() == Some(RequestView::Refused);
     let of_view = Cause::all().filter(|it| matches!(it, Cause::Refused(_)) == is_refused);
     let reasons = of_view.map(|it| (it.as_str().to_owned(), explain::cause(it).0));
     let any = (!is_refused).then(|| (FailedFor::ANY.to_owned(), texts::ANY_REASON.to_owned()));
-    let reasons: Options = any.into_iter().chain(reasons).collect();
+    let reasons: SelectOptions = any.into_iter().chain(reasons).collect();
     let field = |name, label, value| Field { name, label, value, ..Field::TEXT };
-    let select = |name, label, value, options: Options| {
+    let select = |name, label, value, options: SelectOptions| {
         let all = once((String::new(), common::ALL.to_owned())).chain(options);
         field(name, label, value).select(all)
     };

@@ -1,11 +1,11 @@
 use super::identities;
-use super::parts::{Danger, notice, pill, sign};
-use crate::answer::Page;
+use super::parts::{DestructiveForm, notice, pill, sign};
+use crate::answer::PageResult;
 use crate::format::{clock, moment, time};
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{activity as texts, common};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_console::explain::{self, Tone};
@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 /// `GET /p/{project}/activity/{otp}`: every record of the number of one request.
-pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
+pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> PageResult {
     let (project, otp) = visit.in_project(&path, Command::ShowRequest).await?;
     let (mode, phone, told) =
         visit.console.manage.activity.story(&visit.by, project.id, otp).await?;
@@ -27,12 +27,12 @@ pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Pa
 /// The number of a page, as its forms send it: sealed for the project, because the page is also for
 /// people who may not read it.
 #[derive(Deserialize)]
-pub(crate) struct SealedForm {
+pub(crate) struct SealedPhoneForm {
     mode: String,
     number: String,
 }
 
-impl SealedForm {
+impl SealedPhoneForm {
     fn open(&self, visit: &Visit, project: &Project) -> Result<(KeyMode, Phone), Refusal> {
         let mode: KeyMode = self.mode.parse().map_err(|_| Refusal::Unreadable)?;
         let sealed = base16ct::lower::decode_vec(&self.number).map_err(|_| Refusal::Unreadable)?;
@@ -45,28 +45,34 @@ impl SealedForm {
 
 /// `POST /p/{project}/activity/unmask`: shows the number once to operators with the right to it.
 /// Recorded in the audit log first.
-pub(crate) async fn unmask(Posted { visit, form }: Posted<SealedForm>, path: Path<String>) -> Page {
+pub(crate) async fn unmask(
+    SignedInForm { visit, form }: SignedInForm<SealedPhoneForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::UnmaskRequest).await?;
     let (mode, phone) = form.open(&visit, &project)?;
     visit.console.manage.activity.unmask(&visit.by, project.id, &phone).await?;
     let shown = phone.e164();
-    again(&visit, &project, (mode, &phone), Above::Number(&shown)).await
+    again(&visit, &project, (mode, &phone), StoryNotice::Number(&shown)).await
 }
 
 /// `POST /p/{project}/activity/unlock`: resets the wrong codes of a number.
-pub(crate) async fn unlock(Posted { visit, form }: Posted<SealedForm>, path: Path<String>) -> Page {
+pub(crate) async fn unlock(
+    SignedInForm { visit, form }: SignedInForm<SealedPhoneForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::UnlockPhone).await?;
     let (mode, phone) = form.open(&visit, &project)?;
     let above = if visit.confirms(texts::LIFT_WORD) {
         visit.console.manage.phones.unlock(&visit.by, project.id, &phone).await?;
-        Above::Lifted
+        StoryNotice::Lifted
     } else {
-        Above::NotLifted
+        StoryNotice::NotLifted
     };
     again(&visit, &project, (mode, &phone), above).await
 }
 
-pub(super) enum Above<'a> {
+pub(super) enum StoryNotice<'a> {
     Number(&'a str),
     Lifted,
     NotLifted,
@@ -79,8 +85,8 @@ async fn again(
     visit: &Visit,
     project: &Project,
     (mode, phone): (KeyMode, &Phone),
-    above: Above<'_>,
-) -> Page {
+    above: StoryNotice<'_>,
+) -> PageResult {
     let activity = &visit.console.manage.activity;
     let told = activity.timeline(&visit.by, project.id.in_mode(mode), phone).await?;
     show_story(visit, project, (mode, phone), told, Some(above)).await
@@ -91,8 +97,8 @@ pub(super) async fn show_story(
     project: &Project,
     (mode, phone): (KeyMode, &Phone),
     timeline: Timeline,
-    above: Option<Above<'_>>,
-) -> Page {
+    above: Option<StoryNotice<'_>>,
+) -> PageResult {
     let sealed = visit.console.tools.vault.seal_phone(project.id, phone);
     let number = base16ct::lower::encode_string(&sealed.0);
     let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
@@ -111,9 +117,9 @@ pub(super) async fn show_story(
         div.stack {
             p { a href={ "/p/" (project.id) "/activity?mode=" (mode) } { "← " (texts::BACK) } }
             @match &above {
-                Some(Above::Lifted) => (notice("good", texts::LIFTED)),
-                Some(Above::NotLifted) => (notice("bad", common::WRONG_WORD)),
-                Some(Above::Left(left)) => {
+                Some(StoryNotice::Lifted) => (notice("good", texts::LIFTED)),
+                Some(StoryNotice::NotLifted) => (notice("bad", common::WRONG_WORD)),
+                Some(StoryNotice::Left(left)) => {
                     p.muted #searches-left { (texts::searches_left(left.remaining)) " " (moment(left.resets_at)) "." }
                 }
                 _ => {}
@@ -142,7 +148,7 @@ pub(super) async fn show_story(
     };
     let frame = Frame::new(visit, texts::STORY, texts::STORY_LEAD).of(project);
     let frame = frame.in_mode(mode, "activity");
-    let failed = matches!(above, Some(Above::NotLifted));
+    let failed = matches!(above, Some(StoryNotice::NotLifted));
     let status = if failed { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     frame.answer(status, &content)
 }
@@ -151,11 +157,11 @@ fn whose(
     visit: &Visit,
     project: &Project,
     phone: &Phone,
-    above: Option<&Above<'_>>,
+    above: Option<&StoryNotice<'_>>,
     hidden: &[(&str, &str)],
 ) -> Markup {
     html! {
-        @if let Some(Above::Number(number)) = above {
+        @if let Some(StoryNotice::Number(number)) = above {
             strong #unmasked { (number) }
         } @else {
             (phone)
@@ -192,7 +198,7 @@ fn wrong_codes(guesses: &GuessBudget) -> Markup {
 fn lift(visit: &Visit, project: &Project, hidden: &[(&str, &str)]) -> Markup {
     let action = &format!("/p/{}/activity/unlock", project.id);
     let words = &texts::LIFT;
-    Danger { id: "lift", action, word: texts::LIFT_WORD, words }.show(visit, hidden)
+    DestructiveForm { id: "lift", action, word: texts::LIFT_WORD, words }.show(visit, hidden)
 }
 
 fn told(timeline: &Timeline) -> Markup {

@@ -1,8 +1,8 @@
-use super::audit_names::Names;
+use super::audit_names::AuditNames;
 use super::parts::table;
 use super::wallet_statement::instant;
 use crate::address::query;
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::form::Field;
 use crate::format::{exact, moment, plain_moment, rupees};
 use crate::layout::Frame;
@@ -78,12 +78,16 @@ impl AuditQuery {
 }
 
 /// `GET /audit`: every entry, for owners of the installation.
-pub(crate) async fn all(visit: Visit, query: Query<AuditQuery>) -> Page {
+pub(crate) async fn all(visit: Visit, query: Query<AuditQuery>) -> PageResult {
     page(&visit, None, &query).await
 }
 
 /// `GET /p/{project}/audit`: the entries of one project.
-pub(crate) async fn of_project(visit: Visit, path: Path<String>, query: Query<AuditQuery>) -> Page {
+pub(crate) async fn of_project(
+    visit: Visit,
+    path: Path<String>,
+    query: Query<AuditQuery>,
+) -> PageResult {
     let project = visit.project(&path, Command::ListProjectAudit).await?;
     page(&visit, Some(project), &query).await
 }
@@ -108,11 +112,11 @@ pub(crate) async fn export(
     Ok(download("audit.ndjson", "application/x-ndjson", lines))
 }
 
-async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Page {
+async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> PageResult {
     let filter = query.filter(project.as_ref().map(|project| project.id))?;
     let log = &visit.console.manage.audit_log;
     let entries = log.page(&visit.by, filter, query.after(), LINES).await?;
-    let names = Names::of(visit, project.as_ref(), &entries).await?;
+    let names = AuditNames::of(visit, project.as_ref(), &entries).await?;
     let actors = actors(visit, query, &entries).await?;
     let next = entries.last().filter(|_| entries.len() == LINES as usize);
     let rows = html! { @for entry in &entries { (row(visit, entry, &names)) } };
@@ -171,7 +175,7 @@ fn filters(visit: &Visit, query: &AuditQuery, actors: &[(String, String)]) -> Ma
     }
 }
 
-fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
+fn row(visit: &Visit, entry: &AuditEntry, names: &AuditNames) -> Markup {
     let of_actor = format!("{}?actor={}", visit.path, ActorFilter::from(&entry.actor));
     html! {
         tr {
@@ -188,7 +192,7 @@ fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
 }
 
 /// The values before and after the change, one line per fact.
-fn change(entry: &AuditEntry, names: &Names) -> Markup {
+fn change(entry: &AuditEntry, names: &AuditNames) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
     let value =
         |facts: &Facts, name| names.named(facts.get(name).map_or(texts::NOTHING, String::as_str));

@@ -9,20 +9,20 @@ use dwar_project::Project;
 use maud::{Markup, html};
 
 /// The projects, and the endpoints and hooks of the entries, by their ids.
-pub(super) struct Names {
+pub(super) struct AuditNames {
     here: Option<String>,
     projects: Vec<(String, String, Markup)>,
-    things: Vec<Thing>,
+    objects: Vec<NamedObject>,
 }
 
 /// An object of a project that still exists.
-struct Thing {
+struct NamedObject {
     id: String,
     name: String,
     page: Option<&'static str>,
 }
 
-impl Names {
+impl AuditNames {
     /// Loads the names for the entries of a page, which is that of one project or of all.
     pub(super) async fn of(
         visit: &Visit,
@@ -31,7 +31,7 @@ impl Names {
     ) -> Result<Self, Refusal> {
         let known = visit.projects().await?;
         let manage = &visit.console.manage;
-        let mut things = Vec::new();
+        let mut objects = Vec::new();
         for one in &known {
             let about = |kind: fn(Action) -> bool| {
                 entries.iter().any(|it| it.project == Some(one.id) && kind(it.action))
@@ -39,14 +39,18 @@ impl Names {
             if about(is_about_endpoint) && visit.may(one, Command::ListWebhooks) {
                 let all = manage.endpoints.list(&visit.by, one.id).await?.into_iter();
                 let page = Some("settings/events");
-                things.extend(all.map(|it| Thing { id: it.id.to_string(), name: it.url, page }));
+                objects.extend(all.map(|it| NamedObject {
+                    id: it.id.to_string(),
+                    name: it.url,
+                    page,
+                }));
             }
             if about(is_about_hook) && visit.may(one, Command::ListHooks) {
                 let all = manage.hooks.list(&visit.by, one.id).await?.into_iter();
                 let name = |kind, mode| format!("{} ({mode})", system(kind));
-                things.extend(all.map(|it| {
+                objects.extend(all.map(|it| {
                     let name = name(it.kind, it.project_mode.mode);
-                    Thing { id: it.id.to_string(), name, page: None }
+                    NamedObject { id: it.id.to_string(), name, page: None }
                 }));
             }
         }
@@ -54,13 +58,13 @@ impl Names {
         let projects =
             known.into_iter().map(|one| (one.id.to_string(), one.name.clone(), link(&one)));
         let projects = projects.collect();
-        Ok(Self { here: project.map(|one| one.id.to_string()), projects, things })
+        Ok(Self { here: project.map(|one| one.id.to_string()), projects, objects })
     }
 
     /// The text with names in place of ids; its title has the ids.
     pub(super) fn named(&self, text: &str) -> Markup {
         let projects = self.projects.iter().map(|(id, name, _)| (id, name));
-        let all = projects.chain(self.things.iter().map(|it| (&it.id, &it.name)));
+        let all = projects.chain(self.objects.iter().map(|it| (&it.id, &it.name)));
         // Most facts are shorter than an id.
         let known = all.filter(|(id, _)| id.len() <= text.len());
         let named = known.fold(text.to_owned(), |text, (id, name)| text.replace(id, name));
@@ -86,9 +90,9 @@ impl Names {
         let page = |page: &str, text: &str| {
             html! { a href={ "/p/" (project) "/" (page) "/" (subject) } title=(subject) { (text) } }
         };
-        match self.things.iter().find(|it| it.id == *subject) {
-            Some(Thing { name, page: Some(its), .. }) => return page(its, name),
-            Some(Thing { name, .. }) => return html! { span title=(subject) { (name) } },
+        match self.objects.iter().find(|it| it.id == *subject) {
+            Some(NamedObject { name, page: Some(its), .. }) => return page(its, name),
+            Some(NamedObject { name, .. }) => return html! { span title=(subject) { (name) } },
             None => {}
         }
         // A removed object is described by the facts in its entry.

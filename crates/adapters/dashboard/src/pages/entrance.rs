@@ -1,5 +1,5 @@
 use super::parts::notice;
-use crate::answer::{Page, go_with, html_answer};
+use crate::answer::{PageResult, go_with, html_answer};
 use crate::console::Console;
 use crate::cookies::{SESSION, browser_cookie};
 use crate::form::Field;
@@ -8,7 +8,7 @@ use crate::language::Language;
 use crate::layout::card;
 use crate::texts::{common, entrance as texts, refusals};
 use crate::theme::Theme;
-use crate::visit::Open;
+use crate::visit::PublicForm;
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use dwar_console::{SignInError, SignedIn};
@@ -18,7 +18,7 @@ use std::iter;
 
 /// `GET /start`: the page of a first start's link. Its script posts the secret in the fragment,
 /// which no server, proxy or prefetch ever sees.
-pub(crate) async fn start(request: HttpRequest) -> Page {
+pub(crate) async fn start(request: HttpRequest) -> PageResult {
     let content = html! {
         form #start method="post" action="/start" data-secret="secret" {
             input type="hidden" name="secret";
@@ -31,13 +31,13 @@ pub(crate) async fn start(request: HttpRequest) -> Page {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct StartForm {
+pub(crate) struct FirstStartForm {
     secret: String,
 }
 
 /// `POST /start`: exchanges the link for a session.
-pub(crate) async fn enter(open: Open<StartForm>) -> Page {
-    let Open { request, console, form } = open;
+pub(crate) async fn enter(posted: PublicForm<FirstStartForm>) -> PageResult {
+    let PublicForm { request, console, form } = posted;
     let client = console.client(&request);
     match console.admin.sign_in.follow_link(&form.secret, None, client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/?start"),
@@ -47,20 +47,21 @@ pub(crate) async fn enter(open: Open<StartForm>) -> Page {
 }
 
 /// `GET /invite`: the page of an invitation's or a reset's link.
-pub(crate) async fn invite(request: HttpRequest) -> Page {
+pub(crate) async fn invite(request: HttpRequest) -> PageResult {
     shown(&request, StatusCode::OK, texts::INVITED, &password_form("", None))
 }
 
 #[derive(Deserialize)]
-pub(crate) struct InviteForm {
+pub(crate) struct AcceptInviteForm {
     secret: String,
     password: String,
     again: String,
 }
 
 /// `POST /invite`: exchanges the link for a password and a session.
-pub(crate) async fn accept(open: Open<InviteForm>) -> Page {
-    let Open { request, console, form: InviteForm { secret, password, again } } = open;
+pub(crate) async fn accept(posted: PublicForm<AcceptInviteForm>) -> PageResult {
+    let PublicForm { request, console, form: AcceptInviteForm { secret, password, again } } =
+        posted;
     let refused = |field: &str, sentence: &str| {
         let form = password_form(&secret, Some((field, sentence)));
         shown(&request, StatusCode::UNPROCESSABLE_ENTITY, texts::INVITED, &form)
@@ -97,14 +98,14 @@ fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
     }
 }
 
-pub(super) fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> Page {
+pub(super) fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> PageResult {
     let tls = console.names.tls;
     let session = SESSION.keep(signed_in.token.expose(), None, tls);
     let browser = signed_in.browser.as_ref().map(|token| browser_cookie(token, tls));
     Ok(go_with(to, iter::once(session).chain(browser)))
 }
 
-fn gone(request: &HttpRequest) -> Page {
+fn gone(request: &HttpRequest) -> PageResult {
     let content = html! {
         p { (texts::GONE) }
         pre tabindex="0" { code { (texts::COMMAND) } }
@@ -113,7 +114,7 @@ fn gone(request: &HttpRequest) -> Page {
     shown(request, StatusCode::FORBIDDEN, texts::WELCOME, &content)
 }
 
-fn shown(request: &HttpRequest, status: StatusCode, title: &str, content: &Markup) -> Page {
+fn shown(request: &HttpRequest, status: StatusCode, title: &str, content: &Markup) -> PageResult {
     let look = (Theme::of(request), Language::English);
     Ok(html_answer(status, card(title, look, content)))
 }

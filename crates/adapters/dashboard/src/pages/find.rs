@@ -1,12 +1,12 @@
 //! The search behind Ctrl-K, and its page for browsers without scripts.
 
 use super::activity::show_number;
-use crate::answer::{Page, html_answer};
+use crate::answer::{PageResult, html_answer};
 use crate::language::Language;
 use crate::layout::{Frame, csrf, shortcuts};
 use crate::navigation::{action_links, first_page, page_links};
 use crate::texts::{common, find as texts};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Query;
 use dwar_console::{SearchResult, SearchResults};
@@ -20,7 +20,7 @@ use serde::Deserialize;
 const LONGEST: usize = 200;
 
 /// `GET /find`: the form and the list of pages. The search text is never part of the address.
-pub(crate) async fn show(visit: Visit, query: Query<FindForm>) -> Page {
+pub(crate) async fn show(visit: Visit, query: Query<FindForm>) -> PageResult {
     let project = near(&visit, &query.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), "").await?;
     page(&visit, &project, "", &finds)
@@ -37,7 +37,7 @@ pub(crate) struct FindForm {
 }
 
 /// `POST /find`: the results for the text, or every record of a number.
-pub(crate) async fn search(Posted { visit, form }: Posted<FindForm>) -> Page {
+pub(crate) async fn search(SignedInForm { visit, form }: SignedInForm<FindForm>) -> PageResult {
     let text: String = form.q.chars().take(LONGEST).collect();
     let project = near(&visit, &form.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), &text).await?;
@@ -66,7 +66,7 @@ fn id(project: &Option<Project>) -> Option<ProjectId> {
     project.as_ref().map(|project| project.id)
 }
 
-fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &SearchResults) -> Page {
+fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &SearchResults) -> PageResult {
     let project = project.as_ref();
     let content = html! {
         div.stack {

@@ -1,4 +1,4 @@
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::assets;
 use crate::console::Console;
 use crate::layout::public;
@@ -15,7 +15,7 @@ pub(crate) async fn show(
     request: HttpRequest,
     console: Data<Console>,
     visit: Option<Visit>,
-) -> Page {
+) -> PageResult {
     let name = request.match_info().get("page").unwrap_or_default();
     let ManualText { title, content } = console.manual.page(name).ok_or(Refusal::NotFound)?;
     let title = if name.is_empty() { texts::TITLE } else { title.as_str() };

@@ -1,7 +1,7 @@
 use super::parts::pill;
 use super::reply::Reply;
 use crate::address::{PageAddress, is_local, query};
-use crate::answer::{Page, go, go_with};
+use crate::answer::{PageResult, go, go_with};
 use crate::form::Field;
 use crate::format::{capital, grouped, rupees, share, time};
 use crate::language::Language;
@@ -11,7 +11,7 @@ use crate::navigation::first_page;
 use crate::refusal::Refusal;
 use crate::texts::{common, new_project as new_texts, projects as texts};
 use crate::theme::Theme;
-use crate::visit::{NoFields, Open, Posted, Visit};
+use crate::visit::{EmptyForm, PublicForm, SignedInForm, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Query;
 use dwar_activity::Traffic;
@@ -25,18 +25,18 @@ use serde::Deserialize;
 
 /// `GET /`: the only active project, or the list of projects. After a first start, with `?start`,
 /// the playground.
-pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
+pub(crate) async fn home(visit: Visit, request: HttpRequest) -> PageResult {
     let starts = request.query_string() == "start";
     inside(&visit, &request, starts).await
 }
 
 /// `GET /playground`: that of the only active project, or the list of projects.
-pub(crate) async fn playground(visit: Visit, request: HttpRequest) -> Page {
+pub(crate) async fn playground(visit: Visit, request: HttpRequest) -> PageResult {
     inside(&visit, &request, true).await
 }
 
 /// Redirects to the first page of the only active project, or to its playground.
-async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
+async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> PageResult {
     let mut projects = visit.projects().await?;
     projects.retain(|project| project.archived_at.is_none());
     let only = projects.first().filter(|_| projects.len() == 1);
@@ -83,12 +83,12 @@ impl HomeQuery {
     }
 }
 
-pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
+pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> PageResult {
     page(&visit, &query, Reply::none()).await
 }
 
 /// The list, with the form for a new project.
-pub(crate) async fn page(visit: &Visit, query: &HomeQuery, reply: Reply) -> Page {
+pub(crate) async fn page(visit: &Visit, query: &HomeQuery, reply: Reply) -> PageResult {
     let (archived, in_use): (Vec<_>, Vec<_>) =
         visit.projects().await?.into_iter().partition(|project| project.archived_at.is_some());
     let counts = [in_use.len(), archived.len()];
@@ -254,14 +254,20 @@ impl HomeQuery {
 }
 
 /// `POST /theme`: light, dark, or the system's setting.
-pub(crate) async fn theme(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+pub(crate) async fn theme(
+    request: HttpRequest,
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+) -> PageResult {
     let theme = visit.typed.get("theme").and_then(Theme::from_word).unwrap_or(Theme::System);
     let cookie = theme.cookie(visit.console.names.tls);
     Ok(go_with(&back(&request, &visit), [cookie]))
 }
 
 /// `POST /mode`: live or test, on every page.
-pub(crate) async fn mode(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+pub(crate) async fn mode(
+    request: HttpRequest,
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+) -> PageResult {
     let mode = visit.typed.get("mode").and_then(KeyMode::from_word).ok_or(Refusal::Unreadable)?;
     let cookie = mode::cookie(mode, visit.console.names.tls);
     Ok(go_with(&back(&request, &visit), [cookie]))
@@ -280,8 +286,8 @@ pub(crate) struct LanguageForm {
 }
 
 /// `POST /language`: also without a session, for the sign-in page.
-pub(crate) async fn language(open: Open<LanguageForm>) -> Page {
-    let (console, LanguageForm { language, back }) = (open.console, open.form);
+pub(crate) async fn language(posted: PublicForm<LanguageForm>) -> PageResult {
+    let (console, LanguageForm { language, back }) = (posted.console, posted.form);
     let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;
     let cookie = language.cookie(console.names.tls);
     Ok(go_with(if is_local(&back) { &back } else { "/" }, [cookie]))

@@ -1,10 +1,10 @@
-use super::parts::{Danger, notice, table};
-use crate::answer::Page;
+use super::parts::{DestructiveForm, notice, table};
+use crate::answer::PageResult;
 use crate::format::{moment, time};
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{common, identities as texts};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::FoundIdentity;
@@ -15,7 +15,7 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> PageResult {
     let project = visit.project(&path, Command::FindIdentity).await?;
     let project_mode = project.id.in_mode(visit.mode);
     let latest = visit.console.manage.identities.latest(&visit.by, project_mode).await?;
@@ -57,14 +57,17 @@ pub(super) fn address(project: &Project, mode: KeyMode, id: IdentityId) -> Strin
 
 /// The number is in a body and not in an address, because addresses end up in histories and logs.
 #[derive(Deserialize)]
-pub(crate) struct LookUpForm {
+pub(crate) struct FindIdentityForm {
     mode: String,
     wanted: String,
 }
 
 /// `POST /p/{project}/identities`: finds the identity of a number or an id.
-pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn look_up(
+    posted: SignedInForm<FindIdentityForm>,
+    path: Path<String>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let project = visit.project(&path, Command::FindIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let wanted = form.wanted.trim();
@@ -92,12 +95,15 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
 }
 
 #[derive(Deserialize)]
-pub(crate) struct EraseForm {
+pub(crate) struct EraseIdentityForm {
     mode: String,
     id: String,
 }
 
-pub(crate) async fn erase(Posted { visit, form }: Posted<EraseForm>, path: Path<String>) -> Page {
+pub(crate) async fn erase(
+    SignedInForm { visit, form }: SignedInForm<EraseIdentityForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::EraseIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     if !visit.confirms(texts::ERASE_WORD) {
@@ -117,7 +123,7 @@ fn page(
     mode: KeyMode,
     status: StatusCode,
     below: &Markup,
-) -> Page {
+) -> PageResult {
     let content = html! {
         div.stack { (search(visit, project, mode)) (below) }
     };
@@ -155,7 +161,8 @@ fn card(
 ) -> Markup {
     let id = found.id.to_string();
     let action = &format!("/p/{}/identities/erase", project.id);
-    let danger = Danger { id: "erase", action, word: texts::ERASE_WORD, words: &texts::ERASE };
+    let danger =
+        DestructiveForm { id: "erase", action, word: texts::ERASE_WORD, words: &texts::ERASE };
     html! {
         section.card {
             dl.facts {

@@ -1,12 +1,12 @@
 use super::identities;
-use super::parts::{Danger, table};
+use super::parts::{DestructiveForm, table};
 use super::reply::Reply;
-use crate::answer::{Page, go};
+use crate::answer::{PageResult, go};
 use crate::format::{exact, time};
 use crate::layout::{Frame, post_button_of};
 use crate::refusal::Refusal;
 use crate::texts::{common, identity_sessions as texts};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::web::{Path, Query};
 use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
 use dwar_operator::Command;
@@ -17,23 +17,23 @@ use serde::Deserialize;
 
 const LINES: u32 = 50;
 
-type Whose = Path<(String, String, String)>;
+type IdentityPath = Path<(String, String, String)>;
 
 #[derive(Default, Deserialize)]
-pub(crate) struct From {
+pub(crate) struct SessionsQuery {
     at: Option<String>,
     session: Option<String>,
 }
 
 /// One identity in one mode of a project.
-struct Owner {
+struct SessionOwner {
     project: Project,
     mode: KeyMode,
     identity: IdentityId,
 }
 
-impl Owner {
-    async fn of(visit: &Visit, whose: &Whose, command: Command) -> Result<Self, Refusal> {
+impl SessionOwner {
+    async fn of(visit: &Visit, whose: &IdentityPath, command: Command) -> Result<Self, Refusal> {
         let (project, mode, identity) = &**whose;
         let project = visit.project(project, command).await?;
         let mode = mode.parse().map_err(|_| Refusal::NotFound)?;
@@ -46,21 +46,28 @@ impl Owner {
     }
 }
 
-pub(crate) async fn show(visit: Visit, whose: Whose, from: Query<From>) -> Page {
-    let owner = Owner::of(&visit, &whose, Command::ListSessions).await?;
+pub(crate) async fn show(
+    visit: Visit,
+    whose: IdentityPath,
+    from: Query<SessionsQuery>,
+) -> PageResult {
+    let owner = SessionOwner::of(&visit, &whose, Command::ListSessions).await?;
     page(&visit, &owner, Reply::of_address(&visit, texts::DONE), &from).await
 }
 
 #[derive(Deserialize)]
-pub(crate) struct EndForm {
+pub(crate) struct EndSessionsForm {
     /// The session to end; all if empty.
     #[serde(default)]
     session: String,
 }
 
 /// `POST /p/{project}/identities/{mode}/{identity}/sessions/end`: ends one session, or all.
-pub(crate) async fn end(Posted { visit, form }: Posted<EndForm>, whose: Whose) -> Page {
-    let owner = Owner::of(&visit, &whose, Command::EndSessions).await?;
+pub(crate) async fn end(
+    SignedInForm { visit, form }: SignedInForm<EndSessionsForm>,
+    whose: IdentityPath,
+) -> PageResult {
+    let owner = SessionOwner::of(&visit, &whose, Command::EndSessions).await?;
     let (project_mode, sessions) =
         (owner.project.id.in_mode(owner.mode), &visit.console.manage.identities);
     let ended = if !form.session.is_empty() {
@@ -70,14 +77,20 @@ pub(crate) async fn end(Posted { visit, form }: Posted<EndForm>, whose: Whose) -
     } else if visit.confirms(texts::END_WORD) {
         sessions.end_sessions(&visit.by, project_mode, owner.identity).await?
     } else {
-        return page(&visit, &owner, Reply::invalid(texts::WRONG_WORD), &From::default()).await;
+        return page(&visit, &owner, Reply::invalid(texts::WRONG_WORD), &SessionsQuery::default())
+            .await;
     };
     let word = if ended == 0 { "none" } else { "ended" };
     Ok(go(&format!("{}?done={word}", owner.address())))
 }
 
-async fn page(visit: &Visit, owner: &Owner, reply: Reply, from: &From) -> Page {
-    let after = |from: &From| {
+async fn page(
+    visit: &Visit,
+    owner: &SessionOwner,
+    reply: Reply,
+    from: &SessionsQuery,
+) -> PageResult {
+    let after = |from: &SessionsQuery| {
         let at = read_instant(from.at.as_ref()?)?;
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
     };
@@ -103,7 +116,7 @@ async fn page(visit: &Visit, owner: &Owner, reply: Reply, from: &From) -> Page {
     reply.show(&frame, &content)
 }
 
-fn sessions_table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {
+fn sessions_table(visit: &Visit, owner: &SessionOwner, sessions: &[Session], may: bool) -> Markup {
     let (now, end) = (visit.now(), format!("{}/end", owner.address()));
     let rows = html! {
         @for session in sessions {
@@ -139,7 +152,8 @@ fn state(session: &Session, now: Timestamp) -> Markup {
     }
 }
 
-fn end_all(visit: &Visit, owner: &Owner) -> Markup {
+fn end_all(visit: &Visit, owner: &SessionOwner) -> Markup {
     let action = &format!("{}/end", owner.address());
-    Danger { id: "end", action, word: texts::END_WORD, words: &texts::END_ALL }.show(visit, &[])
+    DestructiveForm { id: "end", action, word: texts::END_WORD, words: &texts::END_ALL }
+        .show(visit, &[])
 }

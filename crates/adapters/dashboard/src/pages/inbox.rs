@@ -1,10 +1,10 @@
 use super::parts::heads;
-use crate::answer::{self, Page};
+use crate::answer::{self, PageResult};
 use crate::assets;
 use crate::format::moment;
 use crate::layout::{Frame, csrf};
 use crate::texts::{common, inbox as texts, nav};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::web::{Path, Query};
 use dwar_console::{InboxLine, InboxPage, explain};
 use dwar_kernel::{KeyMode, ProjectId};
@@ -24,23 +24,23 @@ pub(crate) struct SearchForm {
     page: String,
 }
 
-pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<SearchForm>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<SearchForm>) -> PageResult {
     inbox(&visit, &path, "", &form.page).await
 }
 
 /// `POST /p/{project}/inbox`: the messages that match.
-pub(crate) async fn search(posted: Posted<SearchForm>, path: Path<String>) -> Page {
+pub(crate) async fn search(posted: SignedInForm<SearchForm>, path: Path<String>) -> PageResult {
     inbox(&posted.visit, &path, &posted.form.wanted, &posted.form.page).await
 }
 
 /// `GET /p/{project}/inbox/live`: an event whenever messages change.
-pub(crate) async fn live(visit: Visit, path: Path<String>) -> Page {
+pub(crate) async fn live(visit: Visit, path: Path<String>) -> PageResult {
     let project = visit.project(&path, Command::Play).await?;
     let watcher = (visit.present.operator.id, visit.token().to_owned());
     Ok(answer::events(visit.console.live.messages(watcher, project.id)?))
 }
 
-async fn inbox(visit: &Visit, project: &str, wanted: &str, page: &str) -> Page {
+async fn inbox(visit: &Visit, project: &str, wanted: &str, page: &str) -> PageResult {
     let project = visit.project(project, Command::Play).await?;
     let number = page.parse::<u32>().map_or(1, |page| page.max(1));
     let found = visit.console.manage.inbox.list(&visit.by, project.id, wanted, number - 1).await?;

@@ -1,11 +1,11 @@
-use super::parts::{Danger, example, fresh_secret};
+use super::parts::{DestructiveForm, example, fresh_secret};
 use super::reply::Reply;
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::format::time;
 use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::{common, keys as texts};
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::web::Path;
 use dwar_console::ManageError;
 use dwar_kernel::KeyMode;
@@ -14,7 +14,7 @@ use dwar_project::{ApiKey, KeyRecord, Project};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> PageResult {
     let project = visit.project(&path, Command::ListKeys).await?;
     page(&visit, &project, Reply::none()).await
 }
@@ -27,8 +27,11 @@ pub(crate) struct RegenerateForm {
 }
 
 /// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one stops working.
-pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn regenerate(
+    posted: SignedInForm<RegenerateForm>,
+    path: Path<String>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let project = visit.project(&path, Command::RegenerateKey).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
@@ -59,7 +62,7 @@ pub(super) fn call(visit: &Visit, key: &str) -> Markup {
     html! { @if let Some(curl) = curl { p { (texts::TRY) } (example(&curl)) } }
 }
 
-async fn page(visit: &Visit, project: &Project, reply: Reply) -> Page {
+async fn page(visit: &Visit, project: &Project, reply: Reply) -> PageResult {
     let keys = visit.console.manage.projects.keys(&visit.by, project.id).await?;
     let content = html! {
         div.columns { @for key in &keys { (card(visit, project, key)) } }
@@ -73,7 +76,7 @@ fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
     let id = &format!("regenerate-{}", key.mode.as_str());
     let action = &format!("/p/{}/keys/regenerate", project.id);
     let words = if live { &texts::LIVE_STOPS } else { &texts::TEST_STOPS };
-    let danger = Danger { id, action, word: &project.name, words };
+    let danger = DestructiveForm { id, action, word: &project.name, words };
     html! {
         section.card {
             h2 { (title) }

@@ -56,7 +56,7 @@ mod wallet_statement;
 use self::settings_form::{FORMS, SettingsForm};
 use self::settings_parts::Part;
 use crate::address::PagePatterns;
-use crate::answer::{Page, go};
+use crate::answer::{PageResult, go};
 use crate::assets;
 use crate::refusal::Refusal;
 use actix_web::web::{self, ServiceConfig, get, post};
@@ -275,6 +275,6 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|segment| !segment.is_empty())
 }
 
-async fn nowhere() -> Page {
+async fn nowhere() -> PageResult {
     Err(Refusal::NotFound)
 }

@@ -2,11 +2,11 @@ use super::home::{self, HomeQuery};
 use super::keys::call;
 use super::parts::{notice, secret};
 use super::reply::Reply;
-use crate::answer::Page;
-use crate::form::Refused;
+use crate::answer::PageResult;
+use crate::form::RefusedForm;
 use crate::layout::Frame;
 use crate::texts::new_project as texts;
-use crate::visit::{Posted, Visit};
+use crate::visit::{SignedInForm, Visit};
 use dwar_app::CreatedProject;
 use dwar_operator::Command;
 use dwar_project::{Project, ProjectName};
@@ -15,18 +15,20 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-pub(crate) struct NewForm {
+pub(crate) struct NewProjectForm {
     name: String,
 }
 
 /// `POST /projects`: creates a project; only this answer shows its two keys.
-pub(crate) async fn create(Posted { visit, form }: Posted<NewForm>) -> Page {
+pub(crate) async fn create(
+    SignedInForm { visit, form }: SignedInForm<NewProjectForm>,
+) -> PageResult {
     let manage = &visit.console.manage;
     manage.control.admit(&visit.by, Command::CreateProject, None)?;
     let name = match form.name.parse::<ProjectName>() {
         Ok(name) => name,
         Err(cause) => {
-            let visit = visit.refuse(Refused::new("new", "name", &cause.to_string()));
+            let visit = visit.refuse(RefusedForm::new("new", "name", &cause.to_string()));
             return home::page(&visit, &HomeQuery::default(), Reply::refused(&visit)).await;
         }
     };

@@ -1,5 +1,5 @@
 use super::parts::{linked, table};
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::format::{capital, clock, grouped, sentence, time};
 use crate::layout::Frame;
 use crate::navigation::project_link;
@@ -14,7 +14,7 @@ use std::borrow::Borrow;
 use std::cmp::Reverse;
 
 /// `GET /operations`: the state of the installation, for its owners.
-pub(crate) async fn show(visit: Visit) -> Page {
+pub(crate) async fn show(visit: Visit) -> PageResult {
     visit.console.manage.control.admit(&visit.by, Command::ShowOperations, None)?;
     let mut snapshot = visit.console.operations.snapshot().await;
     snapshot.checks.sort_by_key(|check| Reverse(check.health));

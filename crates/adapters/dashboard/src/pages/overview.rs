@@ -1,8 +1,8 @@
 use super::first_steps;
-use super::overview_charts::{Links, causes, over_time};
+use super::overview_charts::{RequestLinks, causes, over_time};
 use super::parts::{heads, notice, titled_table};
 use super::wallet_statement::instant;
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::form::Field;
 use crate::format::{grouped, india, minute, percent, rupees, share, span};
 use crate::layout::Frame;
@@ -45,13 +45,17 @@ impl OverviewQuery {
     }
 }
 
-struct View<'a> {
+struct OverviewPage<'a> {
     visit: &'a Visit,
     project: &'a Project,
     wanted: FiguresPeriod,
 }
 
-pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
+pub(crate) async fn show(
+    visit: Visit,
+    path: Path<String>,
+    query: Query<OverviewQuery>,
+) -> PageResult {
     let project = visit.project(&path, Command::ShowFigures).await?;
     let mut wanted = query.wanted(visit.now());
     let project_mode = project.id.in_mode(visit.mode);
@@ -66,8 +70,8 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<Overview
     let steps = visit.console.manage.first_steps.of(&visit.by, &project).await?;
     let kept = visit.console.manage.activity.requests_kept;
     let kept = (visit.now() - kept, visit.now() - RefusedSends::KEPT);
-    let links = Links { mode: visit.mode, kept };
-    let view = View { visit: &visit, project: &project, wanted };
+    let links = RequestLinks { mode: visit.mode, kept };
+    let view = OverviewPage { visit: &visit, project: &project, wanted };
     let overview = &figures.overview;
     let content = html! {
         div.stack.overview {
@@ -93,7 +97,7 @@ fn is_empty(overview: &Overview) -> bool {
     nothing(&overview.total) && overview.before.as_ref().is_none_or(nothing)
 }
 
-impl View<'_> {
+impl OverviewPage<'_> {
     /// Names the mode, so that everybody who follows the link sees the same.
     fn link(&self, period: Period) -> String {
         format!("/p/{}/overview?mode={}&period={period}", self.project.id, self.visit.mode)
@@ -173,14 +177,15 @@ fn late(figures: &Figures) -> Markup {
     }
 }
 
+/// Which change of a figure is an improvement.
 #[derive(Clone, Copy)]
-enum Taste {
-    More,
-    Less,
+enum GoodDirection {
+    Up,
+    Down,
     Neither,
 }
 
-struct Tile {
+struct FigureTile {
     label: &'static str,
     figure: String,
     beside: Option<String>,
@@ -189,41 +194,41 @@ struct Tile {
 
 fn tiles(overview: &Overview, compared: &str) -> Markup {
     let Overview { total, before, .. } = overview;
-    let counted = |label, of: fn(&Counts) -> u64, taste| Tile {
+    let counted = |label, of: fn(&Counts) -> u64, good| FigureTile {
         label,
         figure: grouped(of(total)),
         beside: None,
-        delta: changed(before.as_ref().map(of), of(total), taste),
+        delta: changed(before.as_ref().map(of), of(total), good),
     };
     let spent = |counts: &Counts| counts.spent.max(Paise::ZERO).0.unsigned_abs();
-    let median = |label, of: fn(&Counts) -> Option<Duration>| Tile {
+    let median = |label, of: fn(&Counts) -> Option<Duration>| FigureTile {
         label,
         figure: of(total).map_or_else(dash, span),
         beside: None,
         delta: slower(before.as_ref().map(of), of(total)),
     };
     let tiles = [
-        Tile {
+        FigureTile {
             beside: relayed(total),
-            ..counted(texts::SENDS, |counts| counts.requests, Taste::Neither)
+            ..counted(texts::SENDS, |counts| counts.requests, GoodDirection::Neither)
         },
         deliveries(overview),
-        counted(texts::VERIFIED, |counts| counts.verified, Taste::More),
+        counted(texts::VERIFIED, |counts| counts.verified, GoodDirection::Up),
         conversion(before.as_ref().map(Counts::conversion), total.conversion()),
         median(texts::MEDIAN_DELIVERY, |counts| counts.delivery_times.median()),
         median(texts::MEDIAN, |counts| counts.times.median()),
-        counted(texts::REFUSED, |counts| counts.causes.refused(), Taste::Less),
-        Tile {
+        counted(texts::REFUSED, |counts| counts.causes.refused(), GoodDirection::Down),
+        FigureTile {
             label: texts::SPENT,
             figure: rupees(total.spent),
             beside: total.cost_per_login().map(|cost| format!("{} {}", rupees(cost), texts::EACH)),
-            delta: changed(before.as_ref().map(spent), spent(total), Taste::Neither),
+            delta: changed(before.as_ref().map(spent), spent(total), GoodDirection::Neither),
         },
     ];
     html! {
         section {
             dl.figures.tiles-of-figures {
-                @for Tile { label, figure, beside, delta } in &tiles {
+                @for FigureTile { label, figure, beside, delta } in &tiles {
                     div.card {
                         dt { (label) }
                         dd { (figure) }
@@ -251,16 +256,16 @@ fn relayed(counts: &Counts) -> Option<String> {
 }
 
 /// Only sends by providers with receipts count; the delivery of others is unknown.
-fn deliveries(overview: &Overview) -> Tile {
+fn deliveries(overview: &Overview) -> FigureTile {
     let told = overview.with_receipts();
     let (label, all) = (texts::DELIVERED, told.requests == overview.total.requests);
     if told.requests == 0 && !all {
         let beside = Some(texts::NO_RECEIPTS.to_owned());
-        return Tile { label, figure: dash(), beside, delta: html! {} };
+        return FigureTile { label, figure: dash(), beside, delta: html! {} };
     }
     let of = if all { texts::OF_SENDS } else { texts::OF_TOLD };
     let share = Ratio { part: told.delivered, whole: told.requests }.permille();
-    Tile {
+    FigureTile {
         label,
         figure: grouped(told.delivered),
         beside: match share {
@@ -270,16 +275,16 @@ fn deliveries(overview: &Overview) -> Tile {
         delta: changed(
             overview.before.as_ref().map(|before| before.delivered),
             overview.total.delivered,
-            Taste::More,
+            GoodDirection::Up,
         ),
     }
 }
 
 /// A percentage with the number of cases; for few cases only their number.
-fn conversion(before: Option<Ratio>, now: Ratio) -> Tile {
+fn conversion(before: Option<Ratio>, now: Ratio) -> FigureTile {
     let percentage = now.permille().map(percent);
     let cases = format!("{} of {}", grouped(now.part), grouped(now.whole));
-    Tile {
+    FigureTile {
         label: texts::CONVERSION,
         beside: percentage.as_ref().map(|_| cases),
         figure: percentage.unwrap_or_else(|| share(now)),
@@ -291,29 +296,33 @@ fn conversion(before: Option<Ratio>, now: Ratio) -> Tile {
 }
 
 /// Empty if there is nothing to compare with.
-fn changed(before: Option<u64>, now: u64, taste: Taste) -> Markup {
+fn changed(before: Option<u64>, now: u64, good: GoodDirection) -> Markup {
     let Some(before) = before else { return html! {} };
     match Trend::between(before, now) {
-        Trend::Same | Trend::Percent(0) => delta(0, texts::SAME, taste),
-        Trend::New => delta(0, texts::NEW, Taste::Neither),
-        Trend::Percent(by) => delta(by, &format!("{} %", grouped(by.unsigned_abs())), taste),
+        Trend::Same | Trend::Percent(0) => delta(0, texts::SAME, good),
+        Trend::New => delta(0, texts::NEW, GoodDirection::Neither),
+        Trend::Percent(by) => delta(by, &format!("{} %", grouped(by.unsigned_abs())), good),
     }
 }
 
 fn points(before: Option<u64>, now: Option<u64>) -> Markup {
-    let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
+    let Some((before, now)) = before.zip(now) else {
+        return delta(0, texts::NEW, GoodDirection::Neither);
+    };
     let by = signed(now) - signed(before);
     let tenths = by.unsigned_abs();
     let amount = format!("{}.{} {}", tenths / 10, tenths % 10, texts::POINTS);
-    delta(by, if by == 0 { texts::SAME } else { &amount }, Taste::More)
+    delta(by, if by == 0 { texts::SAME } else { &amount }, GoodDirection::Up)
 }
 
 fn slower(before: Option<Option<Duration>>, now: Option<Duration>) -> Markup {
     let Some(before) = before else { return html! {} };
-    let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
+    let Some((before, now)) = before.zip(now) else {
+        return delta(0, texts::NEW, GoodDirection::Neither);
+    };
     let by = signed(now.as_millis()) - signed(before.as_millis());
     let amount = span(now.abs_diff(before));
-    delta(by, if by == 0 { texts::SAME } else { &amount }, Taste::Less)
+    delta(by, if by == 0 { texts::SAME } else { &amount }, GoodDirection::Down)
 }
 
 fn signed(number: impl TryInto<i64>) -> i64 {
@@ -321,10 +330,10 @@ fn signed(number: impl TryInto<i64>) -> i64 {
 }
 
 /// A change with its sign as a shape and in words, so that it does not depend only on colour.
-fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
-    let mood = match (taste, by.signum()) {
-        (Taste::More, 1) | (Taste::Less, -1) => "good",
-        (Taste::More, -1) | (Taste::Less, 1) => "bad",
+fn delta(by: i64, amount: &str, good: GoodDirection) -> Markup {
+    let mood = match (good, by.signum()) {
+        (GoodDirection::Up, 1) | (GoodDirection::Down, -1) => "good",
+        (GoodDirection::Up, -1) | (GoodDirection::Down, 1) => "bad",
         _ => "flat",
     };
     html! {

@@ -1,7 +1,7 @@
 //! The charts of the overview, with tables of the same numbers.
 
 use super::parts::{heads, linked_count, named_table};
-use crate::chart::{Bar, Chart, Slot, TAPPED, label};
+use crate::chart::{Chart, ChartBar, ChartPoint, TAPPED, label};
 use crate::format::{capital, grouped, minute, rupees, share};
 use crate::texts::{common, overview as texts};
 use dwar_activity::{Cause, Causes, Counts, Interval, Overview};
@@ -11,13 +11,13 @@ use maud::{Markup, html};
 use std::time::Duration;
 
 #[derive(Clone, Copy)]
-pub(super) struct Links {
+pub(super) struct RequestLinks {
     pub(super) mode: KeyMode,
     /// Since when requests, and refused sends, are stored.
     pub(super) kept: (Timestamp, Timestamp),
 }
 
-impl Links {
+impl RequestLinks {
     /// The address of the requests of a time range, if any of them is still stored.
     fn requests(&self, within: Interval, more: &str) -> Option<String> {
         (within.until > self.kept.0).then(|| self.activity(within, more))
@@ -40,14 +40,14 @@ const COLOURS: [&str; 5] = ["cause-1", "cause-2", "cause-3", "cause-4", "cause-5
 const REST: &str = "cause-6";
 
 /// Sends and their results as bars, and the verified ones as a line.
-pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
+pub(super) fn over_time(links: RequestLinks, overview: &Overview) -> Markup {
     let told = overview.routes.iter().any(|route| !route.silent);
-    let slot = |(within, counts): &(Interval, Counts)| {
-        let bar = |class, width, to| Bar { class, width, from: 0, to, link: None };
+    let point = |(within, counts): &(Interval, Counts)| {
+        let bar = |class, width, to| ChartBar { class, width, from: 0, to, link: None };
         let delivered = told.then(|| bar("delivered", 0.5, counts.delivered));
         let bars = [Some(bar("sends", 0.76, counts.requests)), delivered];
         let verified = Some(bar("verified", 0.22, counts.verified));
-        Slot {
+        ChartPoint {
             at: within.from,
             bars: bars.into_iter().chain([verified]).flatten().collect(),
             line: counts.conversion().permille_of_any(),
@@ -60,7 +60,7 @@ pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
         title: texts::CHART,
         about: summary(overview, told),
         range: overview.range,
-        slots: overview.series.iter().map(slot).collect(),
+        points: overview.series.iter().map(point).collect(),
     };
     html! {
         section.card {
@@ -83,7 +83,7 @@ pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
     }
 }
 
-fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
+fn numbers(links: RequestLinks, overview: &Overview, told: bool) -> Markup {
     // More rows with links would be too large; the bars of the chart have the same links.
     let few = |href: Option<String>| href.filter(|_| overview.series.len() <= TAPPED);
     let (first, delivered) = (heads(&[common::FROM], &[texts::SENDS]), [texts::DELIVERED]);
@@ -125,10 +125,10 @@ fn summary(overview: &Overview, told: bool) -> String {
 
 /// Causes of failed messages and refused sends, the most frequent first: stacked over time, and as
 /// a table with advice.
-pub(super) fn causes(links: Links, overview: &Overview) -> Markup {
+pub(super) fn causes(links: RequestLinks, overview: &Overview) -> Markup {
     let mut ranked: Vec<(Cause, u64)> = overview.total.causes.each().collect();
     ranked.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
-    let slot = |(within, counts): &(Interval, Counts)| Slot {
+    let point = |(within, counts): &(Interval, Counts)| ChartPoint {
         at: within.from,
         bars: stacked(links, *within, &counts.causes, &ranked),
         line: None,
@@ -143,7 +143,7 @@ pub(super) fn causes(links: Links, overview: &Overview) -> Markup {
         title: texts::CAUSES,
         about: in_words(&overview.total.causes, &ranked),
         range: overview.range,
-        slots: overview.series.iter().map(slot).collect(),
+        points: overview.series.iter().map(point).collect(),
     };
     html! {
         section.card.stack-small {
@@ -165,7 +165,12 @@ fn colour(place: usize) -> &'static str {
     COLOURS.get(place).copied().unwrap_or(REST)
 }
 
-fn stacked(links: Links, within: Interval, causes: &Causes, ranked: &[(Cause, u64)]) -> Vec<Bar> {
+fn stacked(
+    links: RequestLinks,
+    within: Interval,
+    causes: &Causes,
+    ranked: &[(Cause, u64)],
+) -> Vec<ChartBar> {
     let mut from = 0;
     let bar = |(place, (cause, _)): (usize, &(Cause, u64))| {
         let count = causes.of(*cause);
@@ -173,14 +178,14 @@ fn stacked(links: Links, within: Interval, causes: &Causes, ranked: &[(Cause, u6
         from = to;
         let words = format!("{}: {}", explain::cause(*cause).0, grouped(count));
         let link = of_cause(links, within, *cause).map(|href| (href, words));
-        Bar { class: colour(place), width: 0.76, from: low, to, link }
+        ChartBar { class: colour(place), width: 0.76, from: low, to, link }
     };
     ranked.iter().enumerate().map(bar).filter(|bar| bar.to > bar.from).collect()
 }
 
 /// The address of the requests with a message that failed for a reason, or of the sends refused for
 /// it.
-fn of_cause(links: Links, within: Interval, cause: Cause) -> Option<String> {
+fn of_cause(links: RequestLinks, within: Interval, cause: Cause) -> Option<String> {
     let reason = format!("&reason={}", cause.as_str());
     match cause {
         Cause::Refused(_) => links.refused(within, &format!("&view=refused{reason}")),
@@ -189,7 +194,7 @@ fn of_cause(links: Links, within: Interval, cause: Cause) -> Option<String> {
 }
 
 /// The address of all failed requests of a point, or of the refused sends if none failed.
-fn of_slot(links: Links, within: Interval, causes: &Causes) -> Option<String> {
+fn of_slot(links: RequestLinks, within: Interval, causes: &Causes) -> Option<String> {
     match (causes.sum(), causes.refused()) {
         (0, _) => None,
         (all, refused) if all == refused => links.refused(within, "&view=refused"),
@@ -206,7 +211,7 @@ fn in_words(causes: &Causes, ranked: &[(Cause, u64)]) -> String {
     if all.is_empty() { texts::NO_CAUSES.to_owned() } else { capital(&all) }
 }
 
-fn by_cause(links: Links, within: Interval, ranked: &[(Cause, u64)]) -> Markup {
+fn by_cause(links: RequestLinks, within: Interval, ranked: &[(Cause, u64)]) -> Markup {
     let heads = html! {
         (heads(&[common::REASON], &[common::COUNT])) (heads(&[common::ADVICE], &[]))
     };

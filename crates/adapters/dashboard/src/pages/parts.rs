@@ -1,11 +1,11 @@
 //! Elements that several pages use.
 
-use crate::form::{Field, Form, described_by, notes};
+use crate::form::{Field, FormView, described_by, notes};
 use crate::format::{grouped, sentence};
 use crate::icons::icon;
 use crate::layout::csrf;
 use crate::manual;
-use crate::texts::common::Warning;
+use crate::texts::common::DestructiveFormTexts;
 use crate::texts::{account, common as texts};
 use crate::visit::Visit;
 use dwar_console::explain::Tone;
@@ -40,14 +40,14 @@ pub(crate) fn linked_count(count: u64, href: Option<String>) -> Markup {
 }
 
 /// A form for a destructive action: collapsed at first, with a word to type.
-pub(crate) struct Danger<'a> {
+pub(crate) struct DestructiveForm<'a> {
     pub(crate) id: &'a str,
     pub(crate) action: &'a str,
     pub(crate) word: &'a str,
-    pub(crate) words: &'a Warning,
+    pub(crate) words: &'a DestructiveFormTexts,
 }
 
-impl Danger<'_> {
+impl DestructiveForm<'_> {
     /// The form, with hidden fields beside the word.
     pub(crate) fn show(&self, visit: &Visit, hidden: &[(&str, &str)]) -> Markup {
         let field = format!("{}-word", self.id);
@@ -124,7 +124,7 @@ pub(crate) fn sign(tone: Tone) -> Markup {
 
 /// The field of the current password. An operator who came by the link of a first start has none
 /// yet.
-pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
+pub(crate) fn current_password(visit: &Visit, form: FormView<'_>, id: &str) -> Markup {
     let current = Field {
         id,
         name: "current",

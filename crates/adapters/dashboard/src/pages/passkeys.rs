@@ -7,7 +7,7 @@ use crate::layout::csrf;
 use crate::names::Site;
 use crate::refusal::Refusal;
 use crate::texts::passkeys as texts;
-use crate::texts::sign_in::SignIn;
+use crate::texts::sign_in::SignInTexts;
 use crate::visit::Visit;
 use actix_web::HttpRequest;
 use base64ct::{Base64UrlUnpadded, Encoding};
@@ -37,10 +37,10 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 /// The passkey button of the sign-in page, if this site can have passkeys; `next` is sent with the
 /// answer.
-pub(crate) fn door(
+pub(crate) fn sign_in_button(
     request: &HttpRequest,
     console: &Console,
-    words: &SignIn,
+    words: &SignInTexts,
     next: &Markup,
 ) -> Markup {
     if site(request, console).is_err() {

@@ -1,12 +1,12 @@
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
 use crate::icons::icon;
 use crate::layout::{Frame, csrf};
 use crate::reference::Reference;
 use crate::refusal::Refusal;
-use crate::texts::playground::{ORDINARY, Playground, STEPS};
-use crate::visit::{Posted, Visit};
+use crate::texts::playground::{ORDINARY, PlaygroundTexts, STEPS};
+use crate::visit::{SignedInForm, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Path};
@@ -22,9 +22,9 @@ use std::time::Instant;
 /// Paths that the playground may call, all in test mode.
 const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 
-pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> PageResult {
     let project = visit.project(&path, Command::Play).await?;
-    let texts = Playground::of(visit.language);
+    let texts = PlaygroundTexts::of(visit.language);
     if project.archived_at.is_some() {
         let content = html! { section.empty { p { (texts.archived) } } };
         let frame = Frame::new(&visit, texts.title, texts.lead).of(&project);
@@ -63,13 +63,13 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     frame.in_language(visit.language).show(&content)
 }
 
-fn script_texts(texts: &Playground) -> String {
+fn script_texts(texts: &PlaygroundTexts) -> String {
     let texts = texts.script.iter().map(|(name, text)| ((*name).to_owned(), Value::from(*text)));
     Value::Object(texts.collect::<Map<_, _>>()).to_string()
 }
 
 /// The operator's own key, the phone number, and the numbers with a simulated scenario.
-fn numbers(texts: &Playground) -> Markup {
+fn numbers(texts: &PlaygroundTexts) -> Markup {
     let ordinary = (ORDINARY, Scenario::Delivered);
     html! {
         section.card.numbers {
@@ -101,7 +101,7 @@ fn numbers(texts: &Playground) -> Markup {
 }
 
 /// A step. The script collapses it when it is done, and opens the next one.
-fn card(texts: &Playground, index: usize, reference: &Reference) -> Markup {
+fn card(texts: &PlaygroundTexts, index: usize, reference: &Reference) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let run = html! { button.primary.run type="button" { (words.button) } };
     html! {
@@ -138,7 +138,7 @@ fn card(texts: &Playground, index: usize, reference: &Reference) -> Markup {
 }
 
 /// The request and answer of a step, also as code.
-fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
+fn exchange(texts: &PlaygroundTexts, index: usize, reference: &Reference) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let languages =
         [("curl", "curl"), ("javascript", "JavaScript"), ("python", "Python"), ("rust", "Rust")];
@@ -167,7 +167,7 @@ fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     }
 }
 
-fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
+fn next(texts: &PlaygroundTexts, visit: &Visit, project: &Project) -> Markup {
     html! {
         li.card.next hidden {
             div role="status" { h2 { (texts.next_title) } p { (texts.next) } }
@@ -196,7 +196,7 @@ fn story_of_number(visit: &Visit, project: &Project) -> Markup {
     }
 }
 
-fn token(texts: &Playground) -> Markup {
+fn token(texts: &PlaygroundTexts) -> Markup {
     html! {
         section #token.card.token {
             h2 { (texts.token) }
@@ -213,7 +213,7 @@ fn token(texts: &Playground) -> Markup {
     }
 }
 
-fn phone(texts: &Playground, project: &Project) -> Markup {
+fn phone(texts: &PlaygroundTexts, project: &Project) -> Markup {
     let brand = project.messages.brand.as_deref().unwrap_or(&project.name);
     html! {
         aside.phone-side aria-label=(texts.phone_title) {
@@ -238,7 +238,7 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
 
 /// The login form, as a page of the project would show it. The page's script loads its module when
 /// the form becomes visible.
-fn login_form(texts: &Playground, project: &Project) -> Markup {
+fn login_form(texts: &PlaygroundTexts, project: &Project) -> Markup {
     html! {
         section.card.stack #login-form data-module=(assets::LOGIN_FORM.path()) {
             h2 { (texts.form_title) }
@@ -266,7 +266,7 @@ pub(crate) struct LoginBody {
 
 /// `POST /p/{project}/playground/login/{step}`: the two steps of the login contract that the form
 /// uses, in test mode. Returns no tokens, because the operator has a session of another kind.
-pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Bytes) -> Page {
+pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Bytes) -> PageResult {
     let project = visit.project(&path.0, Command::Play).await?;
     let body = serde_json::from_slice(&body).map_err(|_| Refusal::Unreadable)?;
     let LoginBody { phone, code } = body;
@@ -307,7 +307,10 @@ pub(crate) struct CallForm {
 }
 
 /// `POST /p/{project}/playground/call`: calls the API and returns its whole answer.
-pub(crate) async fn call(Posted { visit, form }: Posted<CallForm>, path: Path<String>) -> Page {
+pub(crate) async fn call(
+    SignedInForm { visit, form }: SignedInForm<CallForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::Play).await?;
     if !ROUTES.iter().any(|route| form.target.starts_with(route)) {
         return Err(Refusal::NotFound);

@@ -3,13 +3,13 @@
 use super::parts::{notice, table};
 use super::reply::Reply;
 use super::settings_parts::Part;
-use crate::answer::{Page, go};
-use crate::form::{Field, Refused};
+use crate::answer::{PageResult, go};
+use crate::form::{Field, RefusedForm};
 use crate::format::{grouped, moment, rupees, sentence, span};
 use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
 use crate::texts::{provider as texts, settings};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::rt::spawn;
 use actix_web::web::Path;
 use dwar_activity::{FiguresPeriod, Period, RouteFigures};
@@ -23,15 +23,18 @@ use serde::Deserialize;
 
 const TEST: &str = "test";
 
-type At = Path<(String, String)>;
+type ProviderPath = Path<(String, String)>;
 
-pub(crate) async fn show(visit: Visit, path: At) -> Page {
+pub(crate) async fn show(visit: Visit, path: ProviderPath) -> PageResult {
     let project = visit.project(&path.0, Command::ShowProject).await?;
     page(&visit, &project, &path.1, Reply::none()).await
 }
 
 /// `POST …/probe`: checks whether the provider answers.
-pub(crate) async fn probe(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+pub(crate) async fn probe(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: ProviderPath,
+) -> PageResult {
     let project = visit.project(&path.0, Command::ProbeProvider).await?;
     let probe = visit.console.manage.provider_test.probe(&visit.by, project.id, &path.1).await?;
     let reply = Reply::done(match probe {
@@ -51,11 +54,14 @@ pub(crate) struct TestForm {
 }
 
 /// `POST …/test`: sends a live code by only this provider, and redirects to its records.
-pub(crate) async fn test(Posted { visit, form }: Posted<TestForm>, path: At) -> Page {
+pub(crate) async fn test(
+    SignedInForm { visit, form }: SignedInForm<TestForm>,
+    path: ProviderPath,
+) -> PageResult {
     let project = visit.project(&path.0, Command::TestProvider).await?;
     let channel = Channel::from_word(&form.channel).ok_or(Refusal::NotFound)?;
     let Ok(phone) = form.phone.replace([' ', '-'], "").parse::<Phone>() else {
-        let visit = visit.refuse(Refused::new(TEST, "phone", texts::NO_PHONE));
+        let visit = visit.refuse(RefusedForm::new(TEST, "phone", texts::NO_PHONE));
         return page(&visit, &project, &path.1, Reply::refused(&visit)).await;
     };
     let (tests, by) = (visit.console.manage.provider_test.clone(), visit.by.clone());
@@ -75,7 +81,7 @@ pub(crate) fn address(project: &Project, provider: &str) -> String {
     format!("{}/{provider}", Part::Delivery.address(project))
 }
 
-async fn page(visit: &Visit, project: &Project, provider: &str, reply: Reply) -> Page {
+async fn page(visit: &Visit, project: &Project, provider: &str, reply: Reply) -> PageResult {
     let providers = &visit.console.providers;
     let carries = |channel: &Channel| providers.names(*channel).iter().any(|it| it == provider);
     let channels: Vec<_> = [Channel::Whatsapp, Channel::Sms].into_iter().filter(carries).collect();

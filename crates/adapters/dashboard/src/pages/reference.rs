@@ -1,4 +1,4 @@
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::assets;
 use crate::console::Console;
 use crate::layout::public;
@@ -13,7 +13,7 @@ pub(crate) async fn show(
     request: HttpRequest,
     console: Data<Console>,
     visit: Option<Visit>,
-) -> Page {
+) -> PageResult {
     let (content, style) = (console.reference.content(), assets::REFERENCE_CSS.path());
     public((&request, visit), (texts::TITLE, texts::LEAD), style, content)
 }

@@ -1,5 +1,5 @@
 use super::parts::notice;
-use crate::answer::Page;
+use crate::answer::PageResult;
 use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
@@ -30,7 +30,7 @@ impl Reply {
     }
 
     /// The page with the notice above its content.
-    pub(crate) fn show(&self, frame: &Frame<'_>, content: &Markup) -> Page {
+    pub(crate) fn show(&self, frame: &Frame<'_>, content: &Markup) -> PageResult {
         frame.answer(self.status, &html! { div.stack { (self.above) (content) } })
     }
 

@@ -5,11 +5,11 @@ use super::settings::{page, refused};
 use super::settings_hooks::{CHANGE, fresh};
 use super::settings_parts::{Part, back_to};
 use super::webhook;
-use crate::answer::{Page, go};
-use crate::form::Refused;
+use crate::answer::{PageResult, go};
+use crate::form::RefusedForm;
 use crate::refusal::Refusal;
 use crate::texts::{common, settings as texts};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::web::Path;
 use dwar_console::{ChangedLifetimes, ManageError, NewHook};
 use dwar_operator::Command;
@@ -18,7 +18,10 @@ use maud::Markup;
 use serde::Deserialize;
 
 /// `POST /p/{project}/settings/archive`: the project's keys are refused from now on.
-pub(crate) async fn archive(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn archive(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::ArchiveProject).await?;
     if !visit.confirms(&project.name) {
         let reply = Reply::invalid(common::WRONG_PROJECT_NAME);
@@ -29,7 +32,10 @@ pub(crate) async fn archive(Posted { visit, .. }: Posted<NoFields>, path: Path<S
 }
 
 /// `POST /p/{project}/settings/restore`: the project's keys are accepted again.
-pub(crate) async fn restore(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn restore(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::RestoreProject).await?;
     visit.console.manage.projects.restore(&visit.by, project.id).await?;
     Ok(back_to(&project, "project", "restored"))
@@ -42,8 +48,11 @@ pub(crate) struct WebhookForm {
 }
 
 /// `POST /p/{project}/settings/events`: adds an endpoint and shows its secret once.
-pub(crate) async fn add_webhook(posted: Posted<WebhookForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn add_webhook(
+    posted: SignedInForm<WebhookForm>,
+    path: Path<String>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let project = visit.project(&path, Command::AddWebhook).await?;
     let (url, full) = (&form.url, form.full_phone.is_some());
     let added = visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await;
@@ -75,7 +84,10 @@ pub(crate) struct HookChangeForm {
 }
 
 /// `POST /p/{project}/settings/hooks`: adds a hook and shows its secret once.
-pub(crate) async fn add_hook(Posted { visit, form }: Posted<HookForm>, path: Path<String>) -> Page {
+pub(crate) async fn add_hook(
+    SignedInForm { visit, form }: SignedInForm<HookForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::AddHook).await?;
     let (Ok(kind), Ok(mode)) = (form.kind.parse(), form.mode.parse()) else {
         return Err(Refusal::NotFound);
@@ -88,8 +100,11 @@ pub(crate) async fn add_hook(Posted { visit, form }: Posted<HookForm>, path: Pat
 }
 
 /// `POST /p/{project}/settings/hooks/change`: changes the lifetime of a hook's codes.
-pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn change_hook(
+    posted: SignedInForm<HookChangeForm>,
+    path: Path<String>,
+) -> PageResult {
+    let SignedInForm { visit, form } = posted;
     let project = visit.project(&path, Command::ChangeHook).await?;
     let hook = form.hook.parse().map_err(|_| Refusal::NotFound)?;
     let changed = ChangedLifetimes {
@@ -100,14 +115,17 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
         Ok(_) => Ok(back_to(&project, "hooks", "hook-changed")),
         Err(ManageError::Invalid { field, reason }) => {
             let field = format!("changed_{field}");
-            refused(visit, &project, Refused::new(CHANGE, &field, &reason)).await
+            refused(visit, &project, RefusedForm::new(CHANGE, &field, &reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
 }
 
 /// `POST …/rotate`: a new secret; the old one is accepted for another day.
-pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
+pub(crate) async fn rotate_hook(
+    posted: SignedInForm<EmptyForm>,
+    path: Path<(String, String)>,
+) -> PageResult {
     let visit = posted.visit;
     let (project, id) = visit.in_project(&path, Command::RotateHookSecret).await?;
     let hooks = &visit.console.manage.hooks;
@@ -117,7 +135,10 @@ pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, St
 }
 
 /// `POST …/remove`, with a word to type.
-pub(crate) async fn remove_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
+pub(crate) async fn remove_hook(
+    posted: SignedInForm<EmptyForm>,
+    path: Path<(String, String)>,
+) -> PageResult {
     let visit = posted.visit;
     let (project, id) = visit.in_project(&path, Command::RemoveHook).await?;
     if !visit.confirms(texts::REMOVE_WORD) {
@@ -135,11 +156,11 @@ async fn answered(
     project: &Project,
     added: Result<Markup, ManageError>,
     (form, invalid): (&'static str, Option<&str>),
-) -> Page {
+) -> PageResult {
     match added {
         Err(ManageError::Invalid { field, reason }) => {
             let reason = invalid.unwrap_or(&reason);
-            refused(visit, project, Refused::new(form, field, reason)).await
+            refused(visit, project, RefusedForm::new(form, field, reason)).await
         }
         added => page(&visit, project, Part::Events, Reply::of(added)?).await,
     }

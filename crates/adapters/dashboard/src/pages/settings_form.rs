@@ -1,10 +1,10 @@
 use super::settings_parts::done;
-use super::settings_values::{Mistyped, name_of, read, shown};
-use crate::form::{Field, Form, Typed};
+use super::settings_values::{InvalidInput, name_of, read, shown};
+use crate::form::{Field, FormView, SubmittedFields};
 use crate::layout::csrf;
 use crate::texts::{
     common,
-    settings::{self as texts, Words},
+    settings::{self as texts, LabelAndHint},
     settings_project as project, settings_tokens as tokens,
 };
 use crate::visit::Visit;
@@ -15,7 +15,7 @@ use maud::{Markup, html};
 /// A form of the settings that changes the project.
 pub(crate) struct SettingsForm {
     pub(crate) name: &'static str,
-    pub(crate) title: Words,
+    pub(crate) title: LabelAndHint,
     /// The settings that it changes, all with the same right.
     settings: &'static [Setting],
 }
@@ -57,7 +57,11 @@ pub(crate) const MONEY: SettingsForm = form(
 pub(crate) const FORMS: [&SettingsForm; 9] =
     [&NAME, &MESSAGES, &ROUTING, &GUARD, &IDENTITIES, &RELAY, &EVENTS_FEED, &TOKENS, &MONEY];
 
-const fn form(name: &'static str, title: Words, settings: &'static [Setting]) -> SettingsForm {
+const fn form(
+    name: &'static str,
+    title: LabelAndHint,
+    settings: &'static [Setting],
+) -> SettingsForm {
     SettingsForm { name, title, settings }
 }
 
@@ -73,7 +77,7 @@ impl SettingsForm {
     ///
     /// # Errors
     /// The first invalid field.
-    pub(crate) fn change(&self, typed: &Typed) -> Result<ProjectChange, Mistyped> {
+    pub(crate) fn change(&self, typed: &SubmittedFields) -> Result<ProjectChange, InvalidInput> {
         let mut change = ProjectChange::default();
         for setting in self.settings.iter().copied() {
             if let Some(value) = read(setting, typed)? {
@@ -88,7 +92,7 @@ impl SettingsForm {
         &self,
         visit: &Visit,
         project: &Project,
-        fields: impl FnOnce(Form<'_>) -> Markup,
+        fields: impl FnOnce(FormView<'_>) -> Markup,
     ) -> Markup {
         let (name, (title, about)) = (self.name, self.title);
         let form = visit.form(name, visit.may(project, self.command()));
@@ -116,7 +120,7 @@ impl SettingsForm {
 }
 
 /// The check box of a setting with the project's value.
-pub(crate) fn switch(form: Form<'_>, project: &Project, setting: Setting) -> Markup {
+pub(crate) fn switch(form: FormView<'_>, project: &Project, setting: Setting) -> Markup {
     let (label, hint) = texts::words(setting);
     let on = project.get(setting) == SettingValue::Switch(true);
     form.check(name_of(setting), label, hint, on)

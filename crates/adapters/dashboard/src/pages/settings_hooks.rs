@@ -1,4 +1,4 @@
-use super::parts::{Danger, fresh_secret};
+use super::parts::{DestructiveForm, fresh_secret};
 use super::settings_parts::done;
 use crate::form::Field;
 use crate::format::time;
@@ -92,7 +92,7 @@ fn change(visit: &Visit, project: &Project, hooks: &[Hook]) -> Markup {
 fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
     let base = format!("/p/{}/settings/hooks/{}", project.id, hook.id);
     let (id, action) = (&format!("remove-{}", hook.id), &format!("{base}/remove"));
-    let danger = Danger { id, action, word: settings::REMOVE_WORD, words: &texts::REMOVE };
+    let danger = DestructiveForm { id, action, word: settings::REMOVE_WORD, words: &texts::REMOVE };
     html! {
         li.stack {
             div {

@@ -1,12 +1,12 @@
 use super::parts::secret;
 use super::settings_form::{MESSAGES, field};
-use crate::answer::{Page, html_answer};
-use crate::form::Form;
+use crate::answer::{PageResult, html_answer};
+use crate::form::FormView;
 use crate::format::{rupees, sentence};
 use crate::manual;
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_console::ManageError;
@@ -20,7 +20,10 @@ use std::iter;
 
 /// `POST /p/{project}/settings/preview`: the message that the typed form would send; changes
 /// nothing.
-pub(crate) async fn preview(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn preview(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let change = MESSAGES.change(&visit.typed).map_err(|_| Refusal::Unreadable)?;
     let project = visit.project(&path, Command::ShowProject).await?;
     let shown = render_preview(&visit, project.id, change).await?;
@@ -74,7 +77,7 @@ pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Ref
     let language = project.messages.language.as_deref();
     let default = SmsText::default_template(language.unwrap_or("en"));
     let languages = languages(visit, language.unwrap_or_default());
-    let fields = |form: Form<'_>| {
+    let fields = |form: FormView<'_>| {
         let line =
             |setting, placeholder: &str| field(project, setting, placeholder, |it| form.field(it));
         html! {

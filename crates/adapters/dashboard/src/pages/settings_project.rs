@@ -1,4 +1,4 @@
-use super::parts::{Danger, secret};
+use super::parts::{DestructiveForm, secret};
 use super::settings_form::{NAME, field};
 use crate::form::Field;
 use crate::texts::settings_project as texts;
@@ -28,7 +28,8 @@ pub(crate) fn may_archive(visit: &Visit, project: &Project) -> bool {
 /// The form that archives the project, for operators with the right to it.
 pub(crate) fn archive_section(visit: &Visit, project: &Project) -> Markup {
     let action = &format!("/p/{}/settings/archive", project.id);
-    let danger = Danger { id: "archive", action, word: &project.name, words: &texts::ARCHIVE };
+    let danger =
+        DestructiveForm { id: "archive", action, word: &project.name, words: &texts::ARCHIVE };
     html! {
         @if may_archive(visit, project) {
             section.card.stack #archive {

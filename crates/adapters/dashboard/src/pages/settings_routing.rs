@@ -2,7 +2,7 @@ use super::parts::linked;
 use super::provider;
 use super::settings_form::{ROUTING, field};
 use super::settings_values::{NONE, name_of, place_of};
-use crate::form::{Field, Form};
+use crate::form::{Field, FormView};
 use crate::format::span;
 use crate::texts::{common, settings as texts};
 use crate::visit::Visit;
@@ -48,7 +48,7 @@ fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(St
 
 /// One field per provider; a single one needs no group.
 fn places(
-    form: Form<'_>,
+    form: FormView<'_>,
     (channel, setting): (Channel, Setting),
     own: Option<&[String]>,
     visit: &Visit,

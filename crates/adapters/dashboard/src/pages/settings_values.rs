@@ -1,6 +1,6 @@
 //! The settings of a project as form fields.
 
-use crate::form::Typed;
+use crate::form::SubmittedFields;
 use crate::format::rupees;
 use crate::texts::settings as texts;
 use dwar_kernel::{FixedClaims, GuardMode, TokenType};
@@ -38,7 +38,7 @@ pub(super) fn shown(value: SettingValue) -> String {
     }
 }
 
-pub(crate) enum Mistyped {
+pub(crate) enum InvalidInput {
     Missing,
     /// The field with this name is invalid, for this reason.
     Field(&'static str, String),
@@ -46,7 +46,10 @@ pub(crate) enum Mistyped {
 
 /// The typed value; an empty field means the installation's own. `None` leaves the setting
 /// unchanged.
-pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValue>, Mistyped> {
+pub(super) fn read(
+    setting: Setting,
+    typed: &SubmittedFields,
+) -> Result<Option<SettingValue>, InvalidInput> {
     let name = name_of(setting);
     let given = typed.get(name);
     match setting.blank() {
@@ -55,17 +58,18 @@ pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValu
         SettingValue::Lines(_) => Ok(given.map(|text| SettingValue::Lines(words(text)))),
         SettingValue::TokenType(_) => {
             let token_type = given.map(str::parse::<TokenType>).transpose();
-            let token_type = token_type.map_err(|why| Mistyped::Field(name, why.to_string()))?;
+            let token_type =
+                token_type.map_err(|why| InvalidInput::Field(name, why.to_string()))?;
             Ok(token_type.map(SettingValue::TokenType))
         }
         SettingValue::Guard(_) => {
             let mode = given.map(str::parse::<GuardMode>).transpose();
-            let mode = mode.map_err(|why| Mistyped::Field(name, why.to_string()))?;
+            let mode = mode.map_err(|why| InvalidInput::Field(name, why.to_string()))?;
             Ok(mode.map(SettingValue::Guard))
         }
         blank => {
-            let text = given.ok_or(Mistyped::Missing)?;
-            value_of(&blank, text).map(Some).map_err(|why| Mistyped::Field(name, why))
+            let text = given.ok_or(InvalidInput::Missing)?;
+            value_of(&blank, text).map(Some).map_err(|why| InvalidInput::Field(name, why))
         }
     }
 }
@@ -98,7 +102,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The chosen providers of a channel, in order; `None` means the installation's own list.
-fn providers(field: &str, typed: &Typed) -> Option<Vec<String>> {
+fn providers(field: &str, typed: &SubmittedFields) -> Option<Vec<String>> {
     let chosen = (0..).map_while(|place| typed.get(&place_of(field, place)));
     let chosen: Vec<_> = chosen.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     match chosen.as_slice() {

@@ -2,16 +2,16 @@ use super::entrance::welcome;
 use super::parts::notice;
 use super::passkeys;
 use crate::address::PageAddress;
-use crate::answer::{Page, go, go_with, html_answer};
+use crate::answer::{PageResult, go, go_with, html_answer};
 use crate::console::Console;
 use crate::cookies::{BROWSER, PENDING, SESSION};
 use crate::form::{Field, described_by, notes};
 use crate::language::Language;
 use crate::layout::{card, language_switch};
 use crate::refusal::{RETRY_SOON, Refusal};
-use crate::texts::sign_in::SignIn;
+use crate::texts::sign_in::SignInTexts;
 use crate::theme::Theme;
-use crate::visit::{NoFields, Open, Posted, Visit};
+use crate::visit::{EmptyForm, PublicForm, SignedInForm, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
@@ -23,12 +23,12 @@ use serde::Deserialize;
 /// The path of the form for the code.
 const CODE: &str = "/sign-in/code";
 
-pub(crate) struct Door<'a> {
+pub(crate) struct SignInPage<'a> {
     request: &'a HttpRequest,
     console: &'a Console,
     next: Option<PageAddress>,
     language: Language,
-    texts: &'static SignIn,
+    texts: &'static SignInTexts,
 }
 
 /// The page to return to, as the address of a sign-in page contains it.
@@ -44,12 +44,12 @@ pub(crate) async fn show(
     visit: Result<Visit, Refusal>,
     console: Data<Console>,
     query: Query<NextQuery>,
-) -> Page {
-    let door = Door::new(&request, &console, &query.next);
+) -> PageResult {
+    let sign_in = SignInPage::new(&request, &console, &query.next);
     if let Ok(visit) = visit {
-        return Ok(go(door.way_in(&visit.by).await));
+        return Ok(go(sign_in.way_in(&visit.by).await));
     }
-    door.shown(StatusCode::OK, &door.password_form("", None))
+    sign_in.shown(StatusCode::OK, &sign_in.password_form("", None))
 }
 
 #[derive(Deserialize)]
@@ -61,16 +61,16 @@ pub(crate) struct SignInForm {
 }
 
 /// `POST /sign-in`: a new session, whatever cookie was sent, or the form for a code.
-pub(crate) async fn let_in(open: Open<SignInForm>) -> Page {
-    let Open { request, console, form: SignInForm { name, password, next } } = open;
-    let door = Door::new(&request, &console, &next);
+pub(crate) async fn let_in(posted: PublicForm<SignInForm>) -> PageResult {
+    let PublicForm { request, console, form: SignInForm { name, password, next } } = posted;
+    let sign_in = SignInPage::new(&request, &console, &next);
     let browser = BROWSER.of(&request, console.names.tls);
     let typed = Credentials { name: &name, password: &password, browser: browser.as_deref() };
     match console.admin.sign_in.sign_in(typed, console.client(&request)).await {
-        Err(SignInError::CodeNeeded(pending)) => door.ask_code(&pending),
+        Err(SignInError::CodeNeeded(pending)) => sign_in.ask_code(&pending),
         answer => {
-            let form = |sentence: &str| door.password_form(&name, Some(sentence));
-            door.answer(answer, door.texts.wrong, form).await
+            let form = |sentence: &str| sign_in.password_form(&name, Some(sentence));
+            sign_in.answer(answer, sign_in.texts.wrong, form).await
         }
     }
 }
@@ -80,12 +80,12 @@ pub(crate) async fn ask_code(
     request: HttpRequest,
     console: Data<Console>,
     query: Query<NextQuery>,
-) -> Page {
-    let door = Door::new(&request, &console, &query.next);
+) -> PageResult {
+    let sign_in = SignInPage::new(&request, &console, &query.next);
     if PENDING.of(&request, console.names.tls).is_none() {
-        return Ok(go(&PageAddress::sign_in(door.next.as_ref())));
+        return Ok(go(&PageAddress::sign_in(sign_in.next.as_ref())));
     }
-    door.shown(StatusCode::OK, &door.code_form(None))
+    sign_in.shown(StatusCode::OK, &sign_in.code_form(None))
 }
 
 #[derive(Deserialize)]
@@ -96,20 +96,20 @@ pub(crate) struct CodeForm {
 }
 
 /// `POST /sign-in/code`: completes the sign-in that the password began.
-pub(crate) async fn enter_code(open: Open<CodeForm>) -> Page {
-    let Open { request, console, form: CodeForm { code, next } } = open;
-    let door = Door::new(&request, &console, &next);
+pub(crate) async fn enter_code(posted: PublicForm<CodeForm>) -> PageResult {
+    let PublicForm { request, console, form: CodeForm { code, next } } = posted;
+    let sign_in = SignInPage::new(&request, &console, &next);
     let tls = console.names.tls;
     let pending = PENDING.of(&request, tls).unwrap_or_default();
     let browser = BROWSER.of(&request, tls);
     let typed = TypedCode { pending: &pending, code: &code, browser: browser.as_deref() };
     let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
     let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
-    let page = door.answer(answer, door.texts.wrong_code, |sentence: &str| {
+    let page = sign_in.answer(answer, sign_in.texts.wrong_code, |sentence: &str| {
         if over {
-            html! { (notice("bad", sentence)) (door.password_form("", None)) }
+            html! { (notice("bad", sentence)) (sign_in.password_form("", None)) }
         } else {
-            door.code_form(Some(sentence))
+            sign_in.code_form(Some(sentence))
         }
     });
     let mut page = page.await?;
@@ -119,16 +119,16 @@ pub(crate) async fn enter_code(open: Open<CodeForm>) -> Page {
     Ok(page)
 }
 
-impl<'a> Door<'a> {
+impl<'a> SignInPage<'a> {
     /// `next` comes from a form or a link, and is ignored unless it is one of our pages.
     pub(crate) fn new(request: &'a HttpRequest, console: &'a Console, next: &str) -> Self {
         let language = Language::of(request);
-        let (next, texts) = (PageAddress::read(request, next), SignIn::of(language));
+        let (next, texts) = (PageAddress::read(request, next), SignInTexts::of(language));
         Self { request, console, next, language, texts }
     }
 
     /// Signs in an operator with a passkey, or says why not.
-    pub(crate) async fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
+    pub(crate) async fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> PageResult {
         self.answer(answer, self.texts.passkey_wrong, |sentence: &str| {
             html! { (notice("bad", sentence)) (self.password_form("", None)) }
         })
@@ -160,7 +160,7 @@ impl<'a> Door<'a> {
         answer: Result<SignedIn, SignInError>,
         wrong: &str,
         form: impl Fn(&str) -> Markup,
-    ) -> Page {
+    ) -> PageResult {
         let refused = |status, sentence: &str| self.shown(status, &form(sentence));
         match answer {
             Ok(it) => {
@@ -183,13 +183,13 @@ impl<'a> Door<'a> {
         }
     }
 
-    fn ask_code(&self, pending: &PendingSignIn) -> Page {
+    fn ask_code(&self, pending: &PendingSignIn) -> PageResult {
         let (lifetime, tls) = (Some(PendingSignIn::LIFETIME), self.console.names.tls);
         let cookie = PENDING.keep(pending.expose(), lifetime, tls);
         Ok(go_with(&PageAddress::with_next(CODE, self.next.as_ref()), [cookie]))
     }
 
-    fn shown(&self, status: StatusCode, form: &Markup) -> Page {
+    fn shown(&self, status: StatusCode, form: &Markup) -> PageResult {
         let path = if self.request.path() == CODE { CODE } else { "/sign-in" };
         let back = PageAddress::with_next(path, self.next.as_ref());
         let posted = self.request.method() == Method::POST;
@@ -235,7 +235,7 @@ impl<'a> Door<'a> {
                 (name.show()) (password.show())
                 button.primary type="submit" { (self.texts.button) }
             }
-            (passkeys::door(self.request, self.console, self.texts, &self.next_field()))
+            (passkeys::sign_in_button(self.request, self.console, self.texts, &self.next_field()))
             p.hint { (self.texts.forgotten) " " code { "dwar operator reset" } }
         }
     }
@@ -259,16 +259,19 @@ impl<'a> Door<'a> {
     }
 }
 
-pub(crate) async fn sign_out(posted: Posted<NoFields>) -> Page {
+pub(crate) async fn sign_out(posted: SignedInForm<EmptyForm>) -> PageResult {
     let which = EndSessions::One(posted.visit.present.session.digest);
     leave(posted, which).await
 }
 
-pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
+pub(crate) async fn sign_out_everywhere(posted: SignedInForm<EmptyForm>) -> PageResult {
     leave(posted, EndSessions::All).await
 }
 
-async fn leave(Posted { visit, .. }: Posted<NoFields>, which: EndSessions) -> Page {
+async fn leave(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    which: EndSessions,
+) -> PageResult {
     visit.console.admin.sign_in.sign_out(&visit.present, which, visit.by.from).await?;
     Ok(go_with("/sign-in", [SESSION.forget(visit.console.names.tls)]))
 }

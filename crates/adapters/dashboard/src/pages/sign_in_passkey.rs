@@ -1,8 +1,8 @@
 use super::passkeys::{asked, bytes, site, text};
-use super::sign_in::Door;
-use crate::answer::Page;
+use super::sign_in::SignInPage;
+use crate::answer::PageResult;
 use crate::refusal::Refusal;
-use crate::visit::{NoFields, Open};
+use crate::visit::{EmptyForm, PublicForm};
 use actix_web::web::Json;
 use dwar_console::PasskeyAnswer;
 use dwar_operator::PasskeySigned;
@@ -10,15 +10,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// `POST /sign-in/passkey/challenge`: the challenge for any passkey of this site.
-pub(crate) async fn ask(open: Open<NoFields>) -> Result<Json<Value>, Refusal> {
-    let Open { request, console, .. } = open;
+pub(crate) async fn ask(posted: PublicForm<EmptyForm>) -> Result<Json<Value>, Refusal> {
+    let PublicForm { request, console, .. } = posted;
     let site = site(&request, &console)?;
     let challenge = console.passkeys.challenge(None);
     Ok(Json(json!({ "challenge": text(challenge.as_bytes()), "rpId": site.id })))
 }
 
 #[derive(Deserialize)]
-pub(crate) struct SignedForm {
+pub(crate) struct PasskeySignInForm {
     challenge: String,
     credential: String,
     client_data: String,
@@ -29,8 +29,8 @@ pub(crate) struct SignedForm {
 }
 
 /// `POST /sign-in/passkey`: a new session, whatever cookie was sent.
-pub(crate) async fn let_in(open: Open<SignedForm>) -> Page {
-    let Open { request, console, form } = open;
+pub(crate) async fn let_in(posted: PublicForm<PasskeySignInForm>) -> PageResult {
+    let PublicForm { request, console, form } = posted;
     let site = site(&request, &console)?;
     let parts = [&form.challenge, &form.credential, &form.client_data];
     let [challenge, credential, client_data] = &parts.map(|part| bytes(part));
@@ -44,5 +44,5 @@ pub(crate) async fn let_in(open: Open<SignedForm>) -> Page {
     let answer = PasskeyAnswer { credential, signed };
     let client = console.client(&request);
     let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, client).await;
-    Door::new(&request, &console, &form.next).by_passkey(signed_in).await
+    SignInPage::new(&request, &console, &form.next).by_passkey(signed_in).await
 }

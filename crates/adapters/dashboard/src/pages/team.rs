@@ -1,14 +1,14 @@
-use super::parts::{Danger, example, fresh_secret};
+use super::parts::{DestructiveForm, example, fresh_secret};
 use super::passkeys::told;
 use super::reply::Reply;
-use crate::answer::{Page, go};
-use crate::form::{Field, Refused};
+use crate::answer::{PageResult, go};
+use crate::form::{Field, RefusedForm};
 use crate::format::{moment, time};
 use crate::layout::{Frame, csrf, initial, post_button_of};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
 use crate::texts::{common, team as texts};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_console::{Invited, ManageError, SignInState};
@@ -30,7 +30,7 @@ pub(crate) struct TeamQuery {
     change: String,
 }
 
-pub(crate) async fn show(visit: Visit, query: Query<TeamQuery>) -> Page {
+pub(crate) async fn show(visit: Visit, query: Query<TeamQuery>) -> PageResult {
     page(&visit, Reply::of_address(&visit, texts::DONE), query.change.parse().ok()).await
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct InviteForm {
 }
 
 /// `POST /team`: invites an operator with a link that is shown only once.
-pub(crate) async fn invite(Posted { visit, form }: Posted<InviteForm>) -> Page {
+pub(crate) async fn invite(SignedInForm { visit, form }: SignedInForm<InviteForm>) -> PageResult {
     visit.console.manage.control.admit(&visit.by, Command::InviteOperator, None)?;
     let access = access_of(&form.project, &form.role)?;
     let (status, sentence) =
@@ -54,12 +54,15 @@ pub(crate) async fn invite(Posted { visit, form }: Posted<InviteForm>) -> Page {
             Err(ManageError::Invalid { reason, .. }) => (StatusCode::UNPROCESSABLE_ENTITY, reason),
             Err(cause) => return Err(cause.into()),
         };
-    let visit = visit.refuse(Refused::new("invite", "name", &sentence));
+    let visit = visit.refuse(RefusedForm::new("invite", "name", &sentence));
     page(&visit, Reply { status, ..Reply::refused(&visit) }, None).await
 }
 
 /// `POST /team/{operator}/invitation`: another link for an operator who has not signed in yet.
-pub(crate) async fn renew(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn renew(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let present = find(&visit, id_of(&path)?).await?;
     let renewed = visit.console.manage.operators.renew_invitation(&visit.by, present.id).await;
     let reply = Reply::of(renewed.map(|invited| fresh(&visit, &invited)))?;
@@ -67,7 +70,10 @@ pub(crate) async fn renew(Posted { visit, .. }: Posted<NoFields>, path: Path<Str
 }
 
 /// `POST /team/{operator}/unlock`: resets an operator's failed sign-ins.
-pub(crate) async fn unlock(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn unlock(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let present = find(&visit, id_of(&path)?).await?;
     visit.console.manage.operators.unlock(&visit.by, present.id).await?;
     Ok(go("/team?done=unlocked"))
@@ -83,7 +89,10 @@ pub(crate) struct AccessForm {
 
 /// `POST /team/{operator}/access`: changes an operator's role in one project, or everywhere. A page
 /// asks for confirmation before an operator gets more rights.
-pub(crate) async fn change(Posted { visit, form }: Posted<AccessForm>, path: Path<String>) -> Page {
+pub(crate) async fn change(
+    SignedInForm { visit, form }: SignedInForm<AccessForm>,
+    path: Path<String>,
+) -> PageResult {
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
     let access = match form.role.as_str() {
@@ -114,7 +123,12 @@ pub(crate) async fn change(Posted { visit, form }: Posted<AccessForm>, path: Pat
 }
 
 /// Describes in a sentence what the operator will be able to do, and asks for confirmation.
-async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &AccessForm) -> Page {
+async fn confirm(
+    visit: &Visit,
+    operator: &Operator,
+    access: &Access,
+    form: &AccessForm,
+) -> PageResult {
     let projects = visit.projects().await?;
     let project = projects.iter().find(|project| form.project == project.id.to_string());
     let can = match project {
@@ -143,7 +157,10 @@ async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &Acc
 
 /// `POST /team/{operator}/remove`. An operator who has not signed in yet is removed without typing
 /// a word.
-pub(crate) async fn remove(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn remove(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
     if !present.is_invited() && !visit.confirms(present.name.as_str()) {
@@ -171,7 +188,7 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
 }
 
 /// The page, with the form for the access of one operator.
-async fn page(visit: &Visit, reply: Reply, changed: Option<OperatorId>) -> Page {
+async fn page(visit: &Visit, reply: Reply, changed: Option<OperatorId>) -> PageResult {
     let operators = visit.console.manage.operators.list(&visit.by).await?;
     let states = visit.console.manage.operators.sign_in_states(&visit.by, &operators).await?;
     let mut projects = visit.projects().await?;
@@ -290,7 +307,7 @@ fn removal(visit: &Visit, operator: &Operator) -> Markup {
     let id = &format!("remove-{}", operator.id);
     let action = &format!("/team/{}/remove", operator.id);
     let word = operator.name.as_str();
-    Danger { id, action, word, words: &texts::REMOVE }.show(visit, &[])
+    DestructiveForm { id, action, word, words: &texts::REMOVE }.show(visit, &[])
 }
 
 /// A form for each of an operator's roles, which starts with that role so that saving it unchanged

@@ -1,13 +1,13 @@
-use super::parts::{Danger, fresh_secret};
+use super::parts::{DestructiveForm, fresh_secret};
 use super::reply::Reply;
-use crate::answer::{Page, go};
-use crate::form::{Field, Refused};
+use crate::answer::{PageResult, go};
+use crate::form::{Field, RefusedForm};
 use crate::format::time;
 use crate::layout::{Frame, csrf};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
 use crate::texts::{common, team, tokens as texts};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::web::Path;
 use dwar_console::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
@@ -25,12 +25,12 @@ const PROJECT: &str = "project-";
 const DAY: u64 = 86_400;
 
 /// `GET /tokens`: for owners of the installation.
-pub(crate) async fn show(visit: Visit) -> Page {
+pub(crate) async fn show(visit: Visit) -> PageResult {
     page(&visit, Reply::of_address(&visit, texts::DONE)).await
 }
 
 #[derive(Deserialize)]
-pub(crate) struct MakeForm {
+pub(crate) struct NewTokenForm {
     name: String,
     role: String,
     days: String,
@@ -39,7 +39,7 @@ pub(crate) struct MakeForm {
     boxes: BTreeMap<String, String>,
 }
 
-impl MakeForm {
+impl NewTokenForm {
     fn lifetime(&self) -> Option<Duration> {
         let days: u32 = self.days.trim().parse().ok()?;
         Some(Duration::from_secs(u64::from(days) * DAY))
@@ -57,7 +57,7 @@ impl MakeForm {
 }
 
 /// `POST /tokens`: creates a token, which is shown only once.
-pub(crate) async fn make(Posted { visit, form }: Posted<MakeForm>) -> Page {
+pub(crate) async fn make(SignedInForm { visit, form }: SignedInForm<NewTokenForm>) -> PageResult {
     visit.console.manage.control.admit(&visit.by, Command::MakeToken, None)?;
     let access = form.access()?;
     let Some(lifetime) = form.lifetime() else {
@@ -72,7 +72,10 @@ pub(crate) async fn make(Posted { visit, form }: Posted<MakeForm>) -> Page {
     }
 }
 
-pub(crate) async fn revoke(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn revoke(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
@@ -84,14 +87,14 @@ pub(crate) async fn revoke(Posted { visit, .. }: Posted<NoFields>, path: Path<St
 }
 
 /// The page with the form for a new token as it was typed.
-async fn refused(visit: Visit, field: &str, reason: &str) -> Page {
+async fn refused(visit: Visit, field: &str, reason: &str) -> PageResult {
     // A lifetime is typed in days.
     let field = if field == "lifetime_seconds" { "days" } else { field };
-    let visit = visit.refuse(Refused::new("make", field, reason));
+    let visit = visit.refuse(RefusedForm::new("make", field, reason));
     page(&visit, Reply::refused(&visit)).await
 }
 
-async fn page(visit: &Visit, reply: Reply) -> Page {
+async fn page(visit: &Visit, reply: Reply) -> PageResult {
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let projects = visit.projects().await?;
     let content = html! {
@@ -111,7 +114,7 @@ fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {
 fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
     let id = &format!("revoke-{}", token.id);
     let action = &format!("/tokens/{}/revoke", token.id);
-    let danger = Danger { id, action, word: &token.name, words: &texts::REVOKE };
+    let danger = DestructiveForm { id, action, word: &token.name, words: &texts::REVOKE };
     let known = |id| projects.iter().find(|project| project.id == id);
     html! {
         li.card {

@@ -3,12 +3,12 @@ use super::reply::Reply;
 use super::wallet_booking::{self, CONFIRMED, Kind, confirm, read};
 use super::wallet_statement::StatementQuery;
 use super::{wallet_proof, wallet_spend, wallet_statement};
-use crate::answer::{Page, go};
-use crate::form::Refused;
+use crate::answer::{PageResult, go};
+use crate::form::RefusedForm;
 use crate::layout::Frame;
 use crate::texts::wallet as texts;
 use crate::texts::wallet_booking as booking_texts;
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_console::ManageError;
@@ -16,28 +16,36 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::html;
 
-pub(crate) async fn show(visit: Visit, path: Path<String>, wanted: Query<StatementQuery>) -> Page {
+pub(crate) async fn show(
+    visit: Visit,
+    path: Path<String>,
+    wanted: Query<StatementQuery>,
+) -> PageResult {
     let project = visit.project(&path, Command::ShowWallet).await?;
     page(&visit, &project, Reply::of_address(&visit, texts::DONE), &wanted).await
 }
 
 /// `POST /p/{project}/wallet/credit`: adds money, once per reference.
-pub(crate) async fn credit(posted: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn credit(posted: SignedInForm<EmptyForm>, path: Path<String>) -> PageResult {
     take(posted, path, Kind::Credit).await
 }
 
 /// `POST /p/{project}/wallet/refund`: refunds the charge of a send, once.
-pub(crate) async fn refund(posted: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn refund(posted: SignedInForm<EmptyForm>, path: Path<String>) -> PageResult {
     take(posted, path, Kind::Refund).await
 }
 
 /// `POST /p/{project}/wallet/adjustment`: corrects the balance, once per reason.
-pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn adjust(posted: SignedInForm<EmptyForm>, path: Path<String>) -> PageResult {
     take(posted, path, Kind::Adjustment).await
 }
 
 /// Shows a preview of a booking or, after its confirmation, makes the booking.
-async fn take(Posted { visit, .. }: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
+async fn take(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+    kind: Kind,
+) -> PageResult {
     let project = visit.project(&path, kind.command()).await?;
     let invalid = StatusCode::UNPROCESSABLE_ENTITY;
     let booking = match read(kind, &visit.typed) {
@@ -76,13 +84,18 @@ async fn refused(
     project: &Project,
     kind: Kind,
     (status, field, reason): (StatusCode, &str, &str),
-) -> Page {
-    let visit = visit.refuse(Refused::new(kind.as_str(), field, reason));
+) -> PageResult {
+    let visit = visit.refuse(RefusedForm::new(kind.as_str(), field, reason));
     let reply = Reply { status, ..Reply::refused(&visit) };
     page(&visit, project, reply, &StatementQuery::default()).await
 }
 
-async fn page(visit: &Visit, project: &Project, reply: Reply, wanted: &StatementQuery) -> Page {
+async fn page(
+    visit: &Visit,
+    project: &Project,
+    reply: Reply,
+    wanted: &StatementQuery,
+) -> PageResult {
     let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
     let statement = wallet_statement::section(visit, project, wanted).await?;
     let proof = wallet_proof::section(visit, project).await?;

@@ -1,12 +1,12 @@
 //! Manual bookings: a form, then a preview, and only then the booking.
 
-use crate::answer::Page;
-use crate::form::{Field, Typed};
+use crate::answer::PageResult;
+use crate::form::{Field, SubmittedFields};
 use crate::format::{rupees, signed_rupees};
 use crate::layout::{Frame, csrf};
 use crate::texts::{
     common, wallet as page_texts,
-    wallet_booking::{self as texts, Words},
+    wallet_booking::{self as texts, BookingTexts},
 };
 use crate::visit::Visit;
 use dwar_console::{Booking, Preview};
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    const fn words(self) -> &'static Words {
+    const fn words(self) -> &'static BookingTexts {
         match self {
             Self::Credit => &texts::CREDIT,
             Self::Refund => &texts::REFUND,
@@ -66,7 +66,10 @@ impl Kind {
 }
 
 /// The booking that was typed, or the first invalid field with its reason.
-pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static str)> {
+pub(crate) fn read(
+    kind: Kind,
+    typed: &SubmittedFields,
+) -> Result<Booking, (&'static str, &'static str)> {
     let field = |name| typed.get(name).unwrap_or_default().trim();
     match kind {
         Kind::Credit => {
@@ -92,7 +95,12 @@ pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, 
 }
 
 /// The preview of the booking, with the button that makes it.
-pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Preview) -> Page {
+pub(crate) fn confirm(
+    visit: &Visit,
+    project: &Project,
+    kind: Kind,
+    preview: &Preview,
+) -> PageResult {
     let (fields, words) = (kind.fields(), kind.words());
     let typed = |name| visit.typed.get(name).unwrap_or_default().trim();
     let labelled = fields.iter().zip(words.fields);

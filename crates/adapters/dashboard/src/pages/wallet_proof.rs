@@ -1,9 +1,9 @@
-use crate::answer::{Page, go};
+use crate::answer::{PageResult, go};
 use crate::format::{grouped, rupees, time};
 use crate::layout::post_button;
 use crate::refusal::Refusal;
 use crate::texts::{common, wallet_proof as texts};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::web::Path;
 use dwar_console::ProofScope;
 use dwar_operator::Command;
@@ -13,7 +13,10 @@ use maud::{Markup, html};
 
 /// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is in
 /// progress.
-pub(crate) async fn prove(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
+pub(crate) async fn prove(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: Path<String>,
+) -> PageResult {
     let project = visit.project(&path, Command::BeginWalletProof).await?;
     visit.console.manage.ledger.begin(&visit.by, project.id, ProofScope::Newer).await?;
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))

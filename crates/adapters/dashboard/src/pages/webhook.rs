@@ -1,12 +1,12 @@
-use super::parts::{Danger, fresh_secret, notice, table};
+use super::parts::{DestructiveForm, fresh_secret, notice, table};
 use super::reply::Reply;
 use super::settings_parts::{Part, back_to};
-use crate::answer::{Page, go};
+use crate::answer::{PageResult, go};
 use crate::format::time;
 use crate::layout::{Frame, post_button, post_button_of};
 use crate::refusal::Refusal;
 use crate::texts::{common, settings, webhook as texts};
-use crate::visit::{NoFields, Posted, Visit};
+use crate::visit::{EmptyForm, SignedInForm, Visit};
 use actix_web::web::{Path, Query};
 use dwar_console::ManageError;
 use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
@@ -24,23 +24,30 @@ pub(crate) struct WebhookQuery {
     before: Option<String>,
 }
 
-type At = Path<(String, String)>;
+type WebhookPath = Path<(String, String)>;
 
 /// `GET /p/{project}/settings/events/{id}`: the state of an endpoint and its calls.
-pub(crate) async fn show(visit: Visit, path: At, query: Query<WebhookQuery>) -> Page {
+pub(crate) async fn show(
+    visit: Visit,
+    path: WebhookPath,
+    query: Query<WebhookQuery>,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::ListWebhookCalls).await?;
     page(&visit, &project, id, &query, Reply::of_address(&visit, texts::DONE)).await
 }
 
 /// `GET /p/{project}/settings/webhooks/{id}`, its former address: redirects to it.
-pub(crate) async fn moved(visit: Visit, path: At) -> Page {
+pub(crate) async fn moved(visit: Visit, path: WebhookPath) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::ListWebhookCalls).await?;
     let endpoint = visit.console.manage.endpoint_log.endpoint(&visit.by, project.id, id).await?;
     Ok(go(&address(&project, endpoint.id)))
 }
 
 /// `POST …/test`: calls the endpoint once and shows the result.
-pub(crate) async fn test(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+pub(crate) async fn test(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: WebhookPath,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::TestWebhook).await?;
     let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
     let told = call.map(|call| match call.outcome {
@@ -56,7 +63,10 @@ pub(crate) struct ResendForm {
 }
 
 /// `POST …/resend`: sends an event of the log again.
-pub(crate) async fn resend(Posted { visit, form }: Posted<ResendForm>, path: At) -> Page {
+pub(crate) async fn resend(
+    SignedInForm { visit, form }: SignedInForm<ResendForm>,
+    path: WebhookPath,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::ResendEvent).await?;
     let event = form.event.parse().map_err(|_| Refusal::NotFound)?;
     let log = &visit.console.manage.endpoint_log;
@@ -71,7 +81,10 @@ pub(crate) async fn resend(Posted { visit, form }: Posted<ResendForm>, path: At)
 }
 
 /// `POST …/rotate`: a new secret; the old one still signs too for a day.
-pub(crate) async fn rotate(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+pub(crate) async fn rotate(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: WebhookPath,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::RotateWebhookSecret).await?;
     let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
     let reply = Reply::done(fresh(&secret));
@@ -79,14 +92,20 @@ pub(crate) async fn rotate(Posted { visit, .. }: Posted<NoFields>, path: At) -> 
 }
 
 /// `POST …/enable`: switches the endpoint on again.
-pub(crate) async fn enable(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+pub(crate) async fn enable(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: WebhookPath,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::EnableWebhook).await?;
     visit.console.manage.endpoints.enable(&visit.by, project.id, id).await?;
     Ok(go(&format!("{}?done=enabled", address(&project, id))))
 }
 
 /// `POST …/remove`, with a word to type.
-pub(crate) async fn remove(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+pub(crate) async fn remove(
+    SignedInForm { visit, .. }: SignedInForm<EmptyForm>,
+    path: WebhookPath,
+) -> PageResult {
     let (project, id) = visit.in_project(&path, Command::RemoveWebhook).await?;
     if !visit.confirms(settings::REMOVE_WORD) {
         let reply = Reply::invalid(common::WRONG_WORD);
@@ -111,7 +130,7 @@ async fn page(
     id: EndpointId,
     query: &WebhookQuery,
     reply: Reply,
-) -> Page {
+) -> PageResult {
     let log = &visit.console.manage.endpoint_log;
     let endpoint = log.endpoint(&visit.by, project.id, id).await?;
     let before = query.before.as_deref().and_then(|id| id.parse().ok());
@@ -143,7 +162,7 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
     let button = |what, class, label| post_button(visit, &format!("{base}/{what}"), class, label);
     let action = &format!("{base}/remove");
     let (word, words) = (settings::REMOVE_WORD, &settings::REMOVE);
-    let danger = Danger { id: "remove", action, word, words };
+    let danger = DestructiveForm { id: "remove", action, word, words };
     html! {
         section.card.stack {
             h2.wrap-anywhere { (endpoint.url) }

@@ -1,6 +1,6 @@
 //! Texts of the pages of activity.
 
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 use dwar_console::explain::Tone;
 use dwar_kernel::KeyMode;
 use dwar_otp::{DeliveryStatus, OtpState};
@@ -65,7 +65,7 @@ pub(crate) const NOTHING_NEXT: [&str; 3] = [
     "If the app did request a code, the request never reached Dwar. Check the logs of the app's server.",
 ];
 pub(crate) const LIFT_WORD: &str = "clear";
-pub(crate) const LIFT: Warning = Warning {
+pub(crate) const LIFT: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Clear failed attempts…",
     consequences: &[
         "The count of failed attempts for this number starts from zero, so an attacker can guess again.",

@@ -1,5 +1,5 @@
 /// The words of a form for a destructive action.
-pub(crate) struct Warning {
+pub(crate) struct DestructiveFormTexts {
     pub(crate) summary: &'static str,
     pub(crate) consequences: &'static [&'static str],
     pub(crate) button: &'static str,

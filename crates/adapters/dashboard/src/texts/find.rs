@@ -1,24 +1,24 @@
 //! Texts of the search for pages, projects, ids and numbers.
 
-use crate::language::Words;
+use crate::language::Translated;
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 
-pub(crate) const TITLE: Words = Words("Search", "खोजें");
+pub(crate) const TITLE: Translated = Translated("Search", "खोजें");
 pub(crate) const LEAD: &str = "Pages, actions, projects, ids, or a whole phone number.";
-pub(crate) const WHAT: Words =
-    Words("Page, action, project, ID or phone number", "पेज, काम, प्रोजेक्ट, ID या फ़ोन नंबर");
+pub(crate) const WHAT: Translated =
+    Translated("Page, action, project, ID or phone number", "पेज, काम, प्रोजेक्ट, ID या फ़ोन नंबर");
 pub(crate) const KEYS: &str = "Ctrl K";
 pub(crate) const RECENT: &str = "Recent";
 pub(crate) const ACTION: &str = "Action";
-pub(crate) const SHORTCUTS: Words = Words("Keyboard shortcuts", "कीबोर्ड शॉर्टकट");
+pub(crate) const SHORTCUTS: Translated = Translated("Keyboard shortcuts", "कीबोर्ड शॉर्टकट");
 /// The keyboard shortcuts of every page, and their effects.
-pub(crate) const ALL_SHORTCUTS: [(&str, Words); 5] = [
-    ("Ctrl K, ⌘K", Words("Search", "खोजें")),
-    ("?", Words("Show this list", "यह सूची दिखाएँ")),
-    ("↑ ↓", Words("Move through what was found", "मिले परिणामों में चलें")),
-    ("← → Home End", Words("Read the bars of a chart", "चार्ट के बार पढ़ें")),
-    ("Esc", Words("Close", "बंद करें")),
+pub(crate) const ALL_SHORTCUTS: [(&str, Translated); 5] = [
+    ("Ctrl K, ⌘K", Translated("Search", "खोजें")),
+    ("?", Translated("Show this list", "यह सूची दिखाएँ")),
+    ("↑ ↓", Translated("Move through what was found", "मिले परिणामों में चलें")),
+    ("← → Home End", Translated("Read the bars of a chart", "चार्ट के बार पढ़ें")),
+    ("Esc", Translated("Close", "बंद करें")),
 ];
 
 pub(crate) const ACTIONS: [(Command, &str, &str); 4] = [

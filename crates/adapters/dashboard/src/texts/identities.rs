@@ -1,4 +1,4 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 
 pub(crate) const TITLE: &str = "Identities";
 pub(crate) const LEAD: &str =
@@ -18,7 +18,7 @@ pub(crate) const FIRST: &str = "First verified";
 pub(crate) const LAST: &str = "Last verified";
 pub(crate) const SESSIONS: &str = "Sessions";
 pub(crate) const ERASE_WORD: &str = "erase";
-pub(crate) const ERASE: Warning = Warning {
+pub(crate) const ERASE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Erase identity…",
     consequences: &[
         "All sessions of this person end immediately.",

@@ -1,6 +1,6 @@
 //! Texts about an identity's sessions.
 
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 
 pub(crate) const TITLE: &str = "Sessions";
 pub(crate) const LEAD: &str =
@@ -10,7 +10,7 @@ pub(crate) const COUNTS: &str = "Active";
 pub(crate) const ENDED: &str = "Ended";
 pub(crate) const END: &str = "End";
 pub(crate) const END_WORD: &str = "end all";
-pub(crate) const END_ALL: Warning = Warning {
+pub(crate) const END_ALL: DestructiveFormTexts = DestructiveFormTexts {
     summary: "End all sessions…",
     consequences: &[
         "Every app and browser of this person is signed out on its next request.",

@@ -1,4 +1,4 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 
 pub(crate) const TITLE: &str = "Keys";
 pub(crate) const LEAD: &str =
@@ -8,7 +8,7 @@ pub(crate) const LIVE: (&str, &str) =
 pub(crate) const TEST: (&str, &str) =
     ("Test key", "Runs the whole flow in the sandbox. Nothing is sent or charged.");
 pub(crate) const KEY: &str = "Key";
-pub(crate) const LIVE_STOPS: Warning = Warning {
+pub(crate) const LIVE_STOPS: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Regenerate key…",
     consequences: &[
         "The current key stops working immediately, on every server. Nobody can log in until you deploy the new one.",
@@ -17,7 +17,7 @@ pub(crate) const LIVE_STOPS: Warning = Warning {
     ],
     button: "Regenerate key",
 };
-pub(crate) const TEST_STOPS: Warning = Warning {
+pub(crate) const TEST_STOPS: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Regenerate key…",
     consequences: &[
         "The current key stops working immediately. Tests and builds that use it fail until they have the new one.",

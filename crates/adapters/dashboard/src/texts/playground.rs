@@ -13,7 +13,7 @@ pub(crate) const STEPS: [(&str, &str); 5] = [
 ];
 
 /// The texts of the page in one language.
-pub(crate) struct Playground {
+pub(crate) struct PlaygroundTexts {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
     pub(crate) no_script: &'static str,
@@ -51,20 +51,20 @@ pub(crate) struct Playground {
     pub(crate) form_lead: &'static str,
     pub(crate) embed: &'static str,
     /// In the order of [`STEPS`].
-    pub(crate) steps: [StepWords; 5],
+    pub(crate) steps: [StepTexts; 5],
     pub(crate) scenes: [&'static str; 7],
     /// The texts that the script shows, by name.
     pub(crate) script: &'static [(&'static str, &'static str)],
 }
 
 /// The texts of a step: title, description, button.
-pub(crate) struct StepWords {
+pub(crate) struct StepTexts {
     pub(crate) title: &'static str,
     pub(crate) sentence: &'static str,
     pub(crate) button: &'static str,
 }
 
-impl Playground {
+impl PlaygroundTexts {
     pub(crate) const fn of(language: Language) -> &'static Self {
         match language {
             Language::English => &ENGLISH,
@@ -86,11 +86,11 @@ impl Playground {
     }
 }
 
-const fn step(title: &'static str, sentence: &'static str, button: &'static str) -> StepWords {
-    StepWords { title, sentence, button }
+const fn step(title: &'static str, sentence: &'static str, button: &'static str) -> StepTexts {
+    StepTexts { title, sentence, button }
 }
 
-const ENGLISH: Playground = Playground {
+const ENGLISH: PlaygroundTexts = PlaygroundTexts {
     title: "Playground",
     lead: "The whole login through the real API, in test mode. Nothing is sent or charged.",
     no_script: "The playground needs JavaScript. All other pages work without it.",
@@ -209,7 +209,7 @@ const ENGLISH: Playground = Playground {
     ],
 };
 
-const HINDI: Playground = Playground {
+const HINDI: PlaygroundTexts = PlaygroundTexts {
     title: "प्लेग्राउंड",
     lead: "पूरा लॉगिन, असली API से, टेस्ट मोड में। न कोई संदेश भेजा जाता है, न कोई शुल्क लगता है।",
     no_script: "प्लेग्राउंड के लिए JavaScript ज़रूरी है। बाकी सभी पेज इसके बिना चलते हैं।",
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_script_has_every_text_in_every_language() {
-        let texts = |language| Playground::of(language).script;
+        let texts = |language| PlaygroundTexts::of(language).script;
         let fields = |text: &str| {
             let mut fields: Vec<_> =
                 text.split('{').skip(1).filter_map(|it| it.split('}').next()).collect();

@@ -1,11 +1,11 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 use dwar_otp::{DltForm, DltWarning};
 use dwar_project::Setting;
 
-pub(crate) type Words = (&'static str, &'static str);
+pub(crate) type LabelAndHint = (&'static str, &'static str);
 
 /// The name of a setting, and a hint.
-pub(crate) const fn words(setting: Setting) -> Words {
+pub(crate) const fn words(setting: Setting) -> LabelAndHint {
     match setting {
         Setting::Name => ("Name", "Messages show it too, unless there is a brand name below."),
         Setting::IdentityLookup => {
@@ -93,7 +93,7 @@ pub(crate) const DONE: &[(&str, &str, &str)] = &[
     ("hook-removed", "hooks", "Hook removed."),
     ("restored", "project", "Project restored. Its API keys are accepted again."),
 ];
-pub(crate) const MESSAGES: Words = (
+pub(crate) const MESSAGES: LabelAndHint = (
     "Messages",
     "What your users receive. The SMS text must be the one registered with a telecom operator (DLT), word for word.",
 );
@@ -122,21 +122,21 @@ pub(crate) const PER_CODE: &str = "per code by SMS";
 /// Explains the two encodings after a count of parts.
 pub(crate) const ENCODINGS: &str = "GSM-7 is the alphabet of SMS: 160 characters to a part, or 153 in each of several. A text with any other character, such as one of Hindi, is UCS-2: 70 to a part, or 67.";
 pub(crate) const SEVERAL_PARTS: &str = "Telecom operators charge for each part";
-pub(crate) const IDENTITIES: Words =
+pub(crate) const IDENTITIES: LabelAndHint =
     ("Identities", "API calls to look up and delete identities. Both are off by default.");
-pub(crate) const RELAY: Words = (
+pub(crate) const RELAY: LabelAndHint = (
     "Relay",
     "Deliver codes that another system makes and checks, with POST /v1/otp/relay. Off by default.",
 );
-pub(crate) const EVENTS_FEED: Words = (
+pub(crate) const EVENTS_FEED: LabelAndHint = (
     "Events to read",
     "Systems without an endpoint read events with GET /v1/events. Off by default.",
 );
-pub(crate) const GUARD: Words = (
+pub(crate) const GUARD: LabelAndHint = (
     "Guard",
     "Bots make login forms send codes to many numbers. The guard finds such a flood and asks for a proof that a person wants the code. See the manual, Guard.",
 );
-pub(crate) const ROUTING: Words = (
+pub(crate) const ROUTING: LabelAndHint = (
     "Delivery",
     "Providers that send live messages, in order, and when to fall back to SMS. Leave empty for the installation default.",
 );
@@ -148,7 +148,7 @@ pub(crate) const NO_MORE: &str = "–";
 pub(crate) const AS_INSTALLED: &str = "installation default";
 pub(crate) const NO_SECONDS: &str =
     "Enter the time before the fallback as a whole number of seconds. Nothing was saved.";
-pub(crate) const MONEY: Words = (
+pub(crate) const MONEY: LabelAndHint = (
     "Prices",
     "What one delivered code costs this project. Leave empty for the installation default.",
 );
@@ -156,7 +156,7 @@ pub(crate) const TELLS_NOTHING: &str = "no alert";
 pub(crate) const NO_LIMIT: &str = "no limit";
 pub(crate) const NO_AMOUNT: &str =
     "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";
-pub(crate) const EVENTS: Words =
+pub(crate) const EVENTS: LabelAndHint =
     ("Events", "Your servers that receive events, signed as Standard Webhooks.");
 pub(crate) const NO_ENDPOINTS: &str =
     "No endpoints yet. Add the URL of your server, and verify each call with the secret you get.";
@@ -178,7 +178,7 @@ pub(crate) const ON: &str = "Healthy";
 pub(crate) const ENABLE: &str = "Enable";
 pub(crate) const ROTATE: &str = "Rotate secret";
 pub(crate) const REMOVE_WORD: &str = "remove";
-pub(crate) const REMOVE: Warning = Warning {
+pub(crate) const REMOVE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Remove endpoint",
     consequences: &[
         "The endpoint receives no more events. Events still waiting for it are dropped.",

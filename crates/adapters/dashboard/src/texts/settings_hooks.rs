@@ -1,4 +1,4 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 use dwar_project::HookKind;
 
 pub(crate) const HOOKS: (&str, &str) = (
@@ -29,7 +29,7 @@ pub(crate) const OLD_SECRET: &str = "The old secret is accepted until";
 pub(crate) const CODES_WORK: &str = "codes work";
 pub(crate) const SECONDS: &str = "seconds";
 pub(crate) const MFA_CODES: &str = "those of its second factor";
-pub(crate) const REMOVE: Warning = Warning {
+pub(crate) const REMOVE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Remove hook",
     consequences: &[
         "Calls to its address are refused. The other system can no longer have codes delivered.",

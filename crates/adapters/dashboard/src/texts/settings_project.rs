@@ -1,13 +1,14 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 
-type Words = (&'static str, &'static str);
+type LabelAndHint = (&'static str, &'static str);
 
-pub(crate) const PROJECT: Words = ("Project", "What this project is called here and in messages.");
+pub(crate) const PROJECT: LabelAndHint =
+    ("Project", "What this project is called here and in messages.");
 pub(crate) const ID: &str = "Project ID";
 pub(crate) const ARCHIVING: &str = "Archive this project";
 pub(crate) const ARCHIVING_HINT: &str =
     "Ends its use without deleting anything. You can restore it at any time.";
-pub(crate) const ARCHIVE: Warning = Warning {
+pub(crate) const ARCHIVE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Archive project…",
     consequences: &[
         "Both API keys are refused immediately, on every server. Nobody can log in, and validate, refresh and logout fail too.",

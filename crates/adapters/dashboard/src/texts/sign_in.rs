@@ -1,7 +1,7 @@
 use crate::language::Language;
 
 /// The texts of the sign-in page in one language.
-pub(crate) struct SignIn {
+pub(crate) struct SignInTexts {
     pub(crate) title: &'static str,
     pub(crate) name: &'static str,
     pub(crate) password: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct SignIn {
     pub(crate) passkey_not_asked: &'static str,
 }
 
-impl SignIn {
+impl SignInTexts {
     pub(crate) const fn of(language: Language) -> &'static Self {
         match language {
             Language::English => &ENGLISH,
@@ -29,7 +29,7 @@ impl SignIn {
     }
 }
 
-const ENGLISH: SignIn = SignIn {
+const ENGLISH: SignInTexts = SignInTexts {
     title: "Sign in",
     name: "Name",
     password: "Password",
@@ -48,7 +48,7 @@ const ENGLISH: SignIn = SignIn {
     passkey_not_asked: "The service did not answer. Try again.",
 };
 
-const HINDI: SignIn = SignIn {
+const HINDI: SignInTexts = SignInTexts {
     title: "साइन इन करें",
     name: "नाम",
     password: "पासवर्ड",

@@ -1,4 +1,4 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 use dwar_operator::{Area, Permission, Role};
 
 pub(crate) const TITLE: &str = "Team";
@@ -41,7 +41,7 @@ pub(crate) const INVITE: &str = "Invite a person";
 pub(crate) const INVITE_HINT: &str =
     "You get a link to send them. They use it to choose a password.";
 pub(crate) const INVITE_BUTTON: &str = "Create invite link";
-pub(crate) const REMOVE: Warning = Warning {
+pub(crate) const REMOVE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Remove…",
     consequences: &[
         "They are signed out everywhere immediately and lose access.",

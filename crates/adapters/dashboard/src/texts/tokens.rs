@@ -1,4 +1,4 @@
-use super::common::Warning;
+use super::common::DestructiveFormTexts;
 
 pub(crate) const TITLE: &str = "Admin tokens";
 pub(crate) const LEAD: &str = "Bearer tokens for programs that use the admin API. Each has a role and an expiry date, and appears in the audit log under its name.";
@@ -30,7 +30,7 @@ pub(crate) const DELEGATE_HINT: &str = "A thief of such a token can create acces
                                         outlives it. Leave this off unless the program creates \
                                         projects, replaces keys or secrets, or invites people.";
 pub(crate) const MAKE_BUTTON: &str = "Create token";
-pub(crate) const REVOKE: Warning = Warning {
+pub(crate) const REVOKE: DestructiveFormTexts = DestructiveFormTexts {
     summary: "Revoke token",
     consequences: &[
         "The token stops working immediately.",

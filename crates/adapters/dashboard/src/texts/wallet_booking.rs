@@ -1,4 +1,4 @@
-pub(crate) struct Words {
+pub(crate) struct BookingTexts {
     pub(crate) title: &'static str,
     pub(crate) about: &'static str,
     pub(crate) fields: &'static [(&'static str, &'static str)],
@@ -8,7 +8,7 @@ pub(crate) struct Words {
     pub(crate) amount: &'static str,
 }
 
-pub(crate) const CREDIT: Words = Words {
+pub(crate) const CREDIT: BookingTexts = BookingTexts {
     title: "Pay in",
     about: "Each reference counts once. Using the same one again changes nothing.",
     fields: &[("Amount, ₹", "500.00"), ("Reference", "Invoice 2026-11-17")],
@@ -16,7 +16,7 @@ pub(crate) const CREDIT: Words = Words {
     button: "Pay in",
     amount: "Paid in",
 };
-pub(crate) const REFUND: Words = Words {
+pub(crate) const REFUND: BookingTexts = BookingTexts {
     title: "Refund a charge",
     about: "Gives back what one send was charged, once. The statement and the activity show its OTP ID.",
     fields: &[("OTP ID", "01a1fd34-455b-732c-a217-69d490b99c63")],
@@ -24,7 +24,7 @@ pub(crate) const REFUND: Words = Words {
     button: "Refund",
     amount: "Charged for this send",
 };
-pub(crate) const ADJUSTMENT: Words = Words {
+pub(crate) const ADJUSTMENT: BookingTexts = BookingTexts {
     title: "Correct the balance",
     about: "A negative amount reduces the balance, by at most the available amount. Each \
             reason counts once.",

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use dwar_admin::{AdminApi, document};
 use dwar_console::{Administration, ConsoleStores, Management, SignedIn};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Manual, Names, NoAnswer, Reference, Settings,
-    app,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, HostNames, Live, Manual, NoAnswer, Reference,
+    Settings, app,
 };
 use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
@@ -163,7 +163,7 @@ impl House {
             api_url: "http://127.0.0.1:8080".to_owned(),
             base_url: ORIGIN.to_owned(),
             prices: PriceList { whatsapp: Paise(20), sms: Paise(25) },
-            names: Names::of(&settings, &[HOST.parse().unwrap()]),
+            names: HostNames::of(&settings, &[HOST.parse().unwrap()]),
         };
         let live_key = made.live_key.expose().to_owned();
         let (project, other) = (made.id, other.id);
