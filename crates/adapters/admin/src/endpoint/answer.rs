@@ -82,13 +82,13 @@ impl Answer for Csv {
 }
 
 /// An answer with the rate limit headers of the public API; without them if no limit applies.
-pub(crate) struct Limited<T> {
+pub(crate) struct RateLimited<T> {
     pub(crate) body: T,
     pub(crate) left: Option<SearchAllowance>,
     pub(crate) now: Timestamp,
 }
 
-impl<T: Serialize + ToSchema + 'static> Answer for Limited<T> {
+impl<T: Serialize + ToSchema + 'static> Answer for RateLimited<T> {
     fn respond(self, status: StatusCode) -> HttpResponse {
         let mut response = self.body.respond(status);
         if let Some(SearchAllowance { quota, remaining, resets_at }) = self.left {

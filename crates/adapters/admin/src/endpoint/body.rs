@@ -77,7 +77,7 @@ pub(crate) fn told(cause: &str) -> String {
     }
     match cause.split_once("expected ") {
         Some((_, expected)) => format!("expected {expected}"),
-        None => "not of the form that it has to have".to_owned(),
+        None => "has an invalid format".to_owned(),
     }
 }
 

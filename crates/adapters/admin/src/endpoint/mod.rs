@@ -10,7 +10,7 @@ mod query;
 mod refusal;
 
 pub(crate) use admin_request::{AdminRequest, ProjectRequest, Scope};
-pub(crate) use answer::{AdminResult, Csv, JsonLines, Limited};
+pub(crate) use answer::{AdminResult, Csv, JsonLines, RateLimited};
 pub use api::AdminApi;
 pub(crate) use body::{Json, Parsed};
 pub(crate) use dwar_wire::openapi::Operation;

@@ -50,19 +50,19 @@ pub(crate) struct Paging {
 
 pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     match asked.unwrap_or(USUAL) {
-        0 => Err(ApiRefusal::field("limit", "1 to 500")),
-        more if more > MOST_LISTED => Err(ApiRefusal::field("limit", "1 to 500")),
+        0 => Err(ApiRefusal::field("limit", "must be from 1 to 500")),
+        more if more > MOST_LISTED => Err(ApiRefusal::field("limit", "must be from 1 to 500")),
         fits => Ok(fits),
     }
 }
 
 pub(crate) fn no_cursor() -> ApiRefusal {
-    ApiRefusal::field("cursor", "none that an answer gave")
+    ApiRefusal::field("cursor", "must be the next_cursor of an earlier page")
 }
 
 pub(crate) fn instant_of(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, ApiRefusal> {
     let Some(text) = text else { return Ok(None) };
-    let wrong = || ApiRefusal::field(field, "an instant, as RFC 3339 writes it");
+    let wrong = || ApiRefusal::field(field, "must be a date and time in the format of RFC 3339");
     read_instant(text).map(Some).ok_or_else(wrong)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn word<T>(
     known: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, ApiRefusal> {
     let Some(text) = text else { return Ok(None) };
-    let wrong = || ApiRefusal::field(field, "none of the words that it knows");
+    let wrong = || ApiRefusal::field(field, "must be one of the documented values");
     known(text).map(Some).ok_or_else(wrong)
 }
 

@@ -7,7 +7,7 @@ use dwar_wire::{RETRY_AN_OUTAGE, Refused, store_failed};
 use std::borrow::Cow;
 
 dwar_wire::codes! {
-    /// Every refusal of the admin API. Words that the public API has too mean the same there.
+    /// Every refusal of the admin API. Codes that the public API has too mean the same there.
     pub enum AdminCode {
         MissingAdminToken "MISSING_ADMIN_TOKEN" UNAUTHORIZED
             "The header Authorization: Bearer is missing."
@@ -16,27 +16,27 @@ dwar_wire::codes! {
         Forbidden "FORBIDDEN" FORBIDDEN
             "The role of this token does not allow this."
         ForeignOrigin "FOREIGN_ORIGIN" FORBIDDEN
-            "Pages in browsers may not call the admin API."
+            "The admin API refuses requests from web pages."
         NotFound "NOT_FOUND" NOT_FOUND
             "There is no such resource."
         MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED
             "The resource does not support this method."
         Conflict "CONFLICT" CONFLICT
-            "It is not as the request expects it to be. Nothing was changed."
+            "The current state does not allow this request. Nothing was changed."
         InvalidRequest "INVALID_REQUEST" BAD_REQUEST
             "The request cannot be read."
         InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
-            "A field has a value that it cannot have."
+            "A field has an invalid value."
         PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE
             "The body is too large."
         UnsupportedMediaType "UNSUPPORTED_MEDIA_TYPE" UNSUPPORTED_MEDIA_TYPE
             "The body must be JSON."
         MisdirectedRequest "MISDIRECTED_REQUEST" MISDIRECTED_REQUEST
-            "This service does not go by the name in the Host header."
+            "This service does not serve the host name in the Host header."
         TokenRateLimited "TOKEN_RATE_LIMITED" TOO_MANY_REQUESTS
-            "Too many requests with wrong tokens from this address."
+            "This address sent too many requests with invalid tokens."
         SearchRateLimited "SEARCH_RATE_LIMITED" TOO_MANY_REQUESTS
-            "Whoever sees phone numbers masked can search for 60 in an hour and 200 in a day."
+            "A role that sees masked phone numbers can search for 60 numbers an hour and 200 a day."
         InternalError "INTERNAL_ERROR" INTERNAL_SERVER_ERROR
             "Something went wrong on our side."
         ServiceUnavailable "SERVICE_UNAVAILABLE" SERVICE_UNAVAILABLE

@@ -183,8 +183,10 @@ impl FiguresQuery {
                 Ok(FiguresPeriod::Last(period.unwrap_or(Period::Day)))
             }
             (None, Some(since), until) => Ok(FiguresPeriod::Between(since, until.unwrap_or(now))),
-            (None, None, Some(_)) => Err(ApiRefusal::field("until", "needs `since` beside it")),
-            (Some(_), ..) => Err(ApiRefusal::field("period", "stands alone, without a range")),
+            (None, None, Some(_)) => Err(ApiRefusal::field("until", "needs since")),
+            (Some(_), ..) => {
+                Err(ApiRefusal::field("period", "cannot be combined with since or until"))
+            }
         }
     }
 }

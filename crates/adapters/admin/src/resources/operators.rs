@@ -109,14 +109,17 @@ impl views::Access {
     /// An invalid id, a project named twice, or everything together with projects.
     pub(crate) fn read(&self) -> AdminResult<Access> {
         if self.everything && !self.projects.is_empty() {
-            return Err(ApiRefusal::field("access", "everything, or roles in projects, not both"));
+            return Err(ApiRefusal::field(
+                "access",
+                "must be either everything or roles in projects",
+            ));
         }
         let mut access = Access { everything: self.everything, ..Access::default() };
         for one in &self.projects {
             let project = one.project_id.parse::<ProjectId>();
-            let project = project.map_err(|_| ApiRefusal::field("project_id", "an id"))?;
+            let project = project.map_err(|_| ApiRefusal::field("project_id", "must be an id"))?;
             if access.projects.insert(project, one.role.into()).is_some() {
-                return Err(ApiRefusal::field("projects", "the same project twice"));
+                return Err(ApiRefusal::field("projects", "lists the same project twice"));
             }
         }
         Ok(access)

@@ -1,6 +1,6 @@
 use super::story::{PhoneStory, story};
 use crate::endpoint::{
-    AdminResult, ApiRefusal, Csv, Json, Limited, Operation, Parsed, ProjectRequest, Query, get,
+    AdminResult, ApiRefusal, Csv, Json, Operation, Parsed, ProjectRequest, Query, RateLimited, get,
     instant_of, modes, no_cursor, one_of, post, word,
 };
 use crate::views::{Request, id, instant};
@@ -167,7 +167,10 @@ async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> AdminRe
 
 async fn download(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> AdminResult<Csv> {
     if query.cursor.is_some() {
-        return Err(ApiRefusal::field("cursor", "a download is whole"));
+        return Err(ApiRefusal::field(
+            "cursor",
+            "does not apply to a download, which has all requests",
+        ));
     }
     let (activity, filter) = (at.api.manage.activity.clone(), query.filter()?);
     let name = format!("requests-{}.csv", at.project);
@@ -191,12 +194,12 @@ async fn refused(
 async fn search(
     at: ProjectRequest,
     Json(body): Json<PhoneToSearch>,
-) -> AdminResult<Limited<PhoneStory>> {
+) -> AdminResult<RateLimited<PhoneStory>> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
     let project_mode = at.project.in_mode(mode);
     let (timeline, left) = at.api.manage.activity.search(&at.by, project_mode, &phone).await?;
     let now = at.api.tools.now();
-    Ok(Limited { body: story(mode, &phone, timeline), left, now })
+    Ok(RateLimited { body: story(mode, &phone, timeline), left, now })
 }
 
 async fn show(at: ProjectRequest) -> AdminResult<PhoneStory> {

@@ -73,7 +73,10 @@ async fn entries(
 async fn download(at: ProjectRequest, Query(query): Query<EntriesQuery>) -> AdminResult<Csv> {
     for (field, given) in [("limit", query.limit.is_some()), ("cursor", query.cursor.is_some())] {
         if given {
-            return Err(ApiRefusal::field(field, "a download is whole"));
+            return Err(ApiRefusal::field(
+                field,
+                "does not apply to a download, which has all entries",
+            ));
         }
     }
     let (ledger, filter) = (at.api.manage.ledger.clone(), query.filter()?);

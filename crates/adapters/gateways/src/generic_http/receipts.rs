@@ -29,9 +29,7 @@ impl GenericReceipts {
                 .check(self.payload)
                 .map_err(|what| format!("receipts.signature.{what}"))?,
             _ => {
-                return wrong(
-                    "secret: it stands in secret_in, or makes a signature: one of the two",
-                );
+                return wrong("secret: set either secret_in or signature, not both");
             }
         }
         let pointers = [Some(&self.reference), Some(&self.status), self.items.as_ref()];

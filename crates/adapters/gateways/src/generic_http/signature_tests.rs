@@ -81,8 +81,8 @@ fn a_signature_that_proves_nothing_is_refused_with_the_settings() {
     let signature = "signature = { header = \"x\", algorithm = \"sha256\", encoding = \"hex\"";
     let in_query = "secret_in = { query = \"token\" }";
     for (settings, says) in [
-        (String::new(), "receipts.secret: it stands in secret_in, or makes a signature"),
-        (format!("{in_query}\n{signature} }}"), "one of the two"),
+        (String::new(), "receipts.secret: set either secret_in or signature"),
+        (format!("{in_query}\n{signature} }}"), "not both"),
         (format!("{signature}, signed = [] }}"), "receipts.signature.signed: the report itself"),
         (format!("{signature}, signed = [{{ header = \"x-time\" }}] }}"), "the report itself"),
         (format!("{signature}, signed = [\"path_and_query\"] }}"), "the report itself"),
