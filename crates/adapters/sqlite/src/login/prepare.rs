@@ -102,13 +102,16 @@ type JoinedRow = (Option<BudgetRow>, Option<WalletRow>, WalletSettings, bool, bo
 /// Whether the phone has an identity, and whether it has earned today.
 type PhoneColumns = (bool, bool);
 
+/// A place of the phone, if it has one, with the rest.
+type PlaceWithRest = (Option<PlaceRow>, (JoinedRow, Option<PhoneColumns>));
+
 /// The places of the phone, each with the rest; of a phone without places one row without a place. One statement, since
 /// the thread that writes is what sends wait for.
 fn joined(
     connection: &mut SqliteConnection,
     send: &NewSend,
     now: Timestamp,
-) -> QueryResult<Vec<(Option<PlaceRow>, (JoinedRow, Option<PhoneColumns>))>> {
+) -> QueryResult<Vec<PlaceWithRest>> {
     let Otp { id, project_mode, .. } = send.otp;
     let (own, word) = (Id::from(id), project_mode.mode.as_str());
     let index = || send.otp.phone.0.to_vec();
