@@ -141,7 +141,9 @@ async fn a_killed_closing_goes_on(database: Database) {
     service.world.audit();
     let after = service.world.balance(&project)["balance_paise"].as_i64().unwrap();
     assert_eq!(after, before - 20 * i64::try_from(logins.len()).unwrap());
-    let statement = ["wallet", "statement", "--project", &project.id, "--limit", "100000"];
+    // A login has three entries at most.
+    let limit = (3 * logins.len() + 100).to_string();
+    let statement = ["wallet", "statement", "--project", &project.id, "--limit", &limit];
     let statement = service.world.cli(&statement);
     let entries = statement["items"].as_array().unwrap();
     let closed: Vec<&Value> = entries.iter().filter(|it| it["kind"] == "closed").collect();
