@@ -23,7 +23,7 @@ const passed = async (what, work) => {
 async function prepare(service) {
   await service.post("wallet/credit", { rupees: "100000", reference: "bench" });
   await service.send(PHONE);
-  await service.post("settings/webhooks", { url: "https://example.com/dwar-events" });
+  await service.post("settings/events", { url: "https://example.com/dwar-events" });
 }
 
 /** Until all that is on record is counted. */
@@ -43,14 +43,14 @@ async function known(service) {
     return match[1];
   };
   const id = "([0-9a-f]{8}-[0-9a-f-]{27})";
-  const settings = await service.get("settings");
+  const settings = await service.get("settings/events");
   const activity = await service.get("activity");
   const identity = await service.post("identities", { mode: "live", wanted: PHONE });
   const moment = Date.now() - 29.5 * DAY;
   const digits = Math.floor(moment).toString(16).padStart(12, "0");
   return {
     phone: PHONE,
-    endpoint: found(settings.text, new RegExp(`/settings/webhooks/${id}`)),
+    endpoint: found(settings.text, new RegExp(`/settings/events/${id}`)),
     otp: found(activity.text, new RegExp(`/activity/${id}`)),
     identity: found(identity.text, new RegExp(`/identities/live/${id}/sessions`)),
     day: new Date(moment).toISOString().slice(0, 10),

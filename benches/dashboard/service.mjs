@@ -35,6 +35,8 @@ export class Service {
     });
     service.#process.stdout.on("data", (data) => { service.#said += data; });
     service.#process.stderr.on("data", (data) => { service.#said += data; });
+    // After an error the service must not stay, or the next run would ask it.
+    process.on("exit", () => service.#process.kill());
     let ended = false;
     service.#process.on("exit", () => { ended = true; });
     while (!(await service.ask("/sign-in").then(() => true, () => false))) {
@@ -63,7 +65,7 @@ export class Service {
     this.#visit = { cookie };
     const led = await this.ask("/?start");
     const project = led.headers.location.replace(/\/playground$/, "");
-    const page = await this.ask(`${project}/settings`);
+    const page = await this.ask(`${project}/settings/messages`);
     const csrf = page.text.match(/name="csrf" value="([^"]+)"/)[1];
     this.#visit = { cookie, project, csrf };
     writeFileSync(this.#remembered, JSON.stringify(this.#visit));
