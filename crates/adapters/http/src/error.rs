@@ -67,7 +67,7 @@ dwar_wire::codes! {
         IdentityLookupDisabled "IDENTITY_LOOKUP_DISABLED" FORBIDDEN
             "Identity look-up is not enabled for this project."
         InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
-            "A field has a value that it cannot have."
+            "A field has an invalid value."
         RelayDisabled "RELAY_DISABLED" FORBIDDEN
             "Relaying codes is not enabled for this project and mode."
         EventsFeedDisabled "EVENTS_FEED_DISABLED" FORBIDDEN
