@@ -1,5 +1,5 @@
-//! Configuration, typed and checked: embedded defaults, then a file, then the environment, then a
-//! file of variables.
+//! Configuration, typed and checked. Its sources are the embedded defaults, a file, the environment and a file of
+//! variables; each overrides the one before.
 
 mod check;
 mod env_file;
@@ -41,9 +41,10 @@ pub struct Config {
     pub log: Log,
     pub metrics: dwar_metrics::Settings,
     pub traces: Traces,
-    /// The operator's files of settings and variables in which a secret is set.
+    /// Files, of settings or of variables, that set a secret. Other users should not be able to read them.
     #[serde(skip)]
     pub secret_files: Vec<PathBuf>,
+    /// What production refuses, one sentence for each setting. Loading fails if production has any.
     #[serde(skip)]
     pub objections: Vec<String>,
 }
@@ -92,6 +93,7 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
+/// The names in a comma-separated list, without blanks around them.
 pub fn names(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_the_contract() {
+    fn the_defaults_are_those_that_the_docs_promise() {
         let config = from_env(&[]).unwrap();
         assert_eq!((config.limits.live.send, config.limits.test.send), (3, 20));
         assert_eq!(config.http.address, "127.0.0.1:8080");
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_or_a_zero_names_its_key() {
+    fn a_value_that_is_refused_is_reported_with_its_key() {
         for (name, value, key) in [
             ("DWAR__HTTP__WORKERS", "many", "http.workers"),
             ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),

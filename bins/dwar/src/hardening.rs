@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit};
 /// can neither attach to it nor read its memory or its environment in `/proc`. Root still can.
 ///
 /// # Errors
-/// The error of the system, if it allows neither; the caller should then open no key.
+/// The error of the operating system if it refuses either step. The caller should then not load a key.
 pub fn seal_process() -> std::io::Result<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none)?;

@@ -5,7 +5,8 @@ use dwar_project::Project;
 
 /// Shortest prefix of an id that counts: a shorter text could be anything.
 const SHORTEST: usize = 4;
-const MOST: usize = 10;
+/// Most candidates that a refusal lists.
+const MOST_LISTED: usize = 10;
 
 /// The project that `text` means: the one whose id begins with it (from four characters on), else the one
 /// with exactly this name, else the one with this name ignoring case.
@@ -14,9 +15,9 @@ const MOST: usize = 10;
 /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] with the candidates if there are several.
 pub(crate) fn named<'a>(all: &'a [Project], text: &str) -> Result<&'a Project, ManageError> {
     let text = text.trim();
-    let begins = text.to_ascii_lowercase();
-    let by_id = all.iter().filter(|it| it.id.to_string().starts_with(&begins));
-    let by_id: Vec<_> = by_id.filter(|_| begins.len() >= SHORTEST).collect();
+    let prefix = text.to_ascii_lowercase();
+    let by_id = all.iter().filter(|it| it.id.to_string().starts_with(&prefix));
+    let by_id: Vec<_> = by_id.filter(|_| prefix.len() >= SHORTEST).collect();
     if let [found] = by_id[..] {
         return Ok(found);
     }
@@ -35,9 +36,9 @@ pub(crate) fn named<'a>(all: &'a [Project], text: &str) -> Result<&'a Project, M
 }
 
 fn ambiguous(text: &str, several: &[&Project]) -> ManageError {
-    let shown = several.iter().take(MOST).map(|it| format!("{} ({})", it.id, it.name));
+    let shown = several.iter().take(MOST_LISTED).map(|it| format!("{} ({})", it.id, it.name));
     let shown: Vec<_> = shown.collect();
-    let more = match several.len().saturating_sub(MOST) {
+    let more = match several.len().saturating_sub(MOST_LISTED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn several_projects_are_named_and_none_is_taken() {
+    fn a_text_that_fits_several_projects_is_refused_with_a_list_of_them() {
         let all = [project(SHOP, "Shop"), project(TEA, "Shop"), project(OLD, "shop")];
         let said = meant(&all, "Shop");
         assert_eq!(said, format!("Shop could be {SHOP} (Shop), {TEA} (Shop); use more of the id"));

@@ -5,11 +5,12 @@ use dwar_project::{InvalidSetting, Project, ProjectRules, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest id of a registered text; DLT content templates have 19 digits.
-const TEMPLATE_ID: usize = 64;
+/// Longest id of a registered text in characters; DLT content templates have 19 digits.
+const LONGEST_TEMPLATE_ID: usize = 64;
 
-/// The rules that a project's settings have to meet with these providers; the only place for them. Stores
-/// apply them before they save a change, and previews use them too.
+/// Makes the function that applies every rule for the settings of a project, given the configured providers.
+///
+/// Stores call it before they save a change. Previews call it too.
 pub fn project_rules(providers: Arc<dyn Providers>, issuers: OwnIssuers) -> ProjectRules {
     Arc::new(move |project| judge(project, providers.as_ref(), &issuers))
 }
@@ -18,14 +19,16 @@ pub fn project_rules(providers: Arc<dyn Providers>, issuers: OwnIssuers) -> Proj
 #[derive(Clone, Debug)]
 pub struct OwnIssuers {
     installation: String,
+    /// How long a new key is published before it signs.
     publish_before: Duration,
 }
 
-/// Supabase may take 30 minutes to see a new key, API gateways of AWS two hours.
-const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
+/// Longest time until a verifier sees a new key: two hours at API gateways of AWS, 30 minutes at Supabase
+/// (docs/own-issuers.md).
+const SLOWEST_VERIFIER: Duration = Duration::from_secs(7_200);
 
 impl OwnIssuers {
-    /// Takes the issuer and the time of publication before signing from `policies`.
+    /// Takes two policies: the issuer of the installation, and how long a new key is published before it signs.
     pub fn of(policies: &Policies) -> Self {
         Self { installation: policies.issuer.clone(), publish_before: policies.publish_before }
     }
@@ -37,7 +40,7 @@ impl OwnIssuers {
                  loopback address, without a slash at its end",
             );
         }
-        let is_late = self.publish_before < SEEN_BY_OTHERS;
+        let is_late = self.publish_before < SLOWEST_VERIFIER;
         is_late.then_some(
             "tokens.publish_before_seconds has to be 7200 or more: others may take that long \
              to see a new key",
@@ -64,9 +67,9 @@ pub fn unknown_provider(
     channel: Channel,
     names: &[String],
 ) -> Option<String> {
-    let serve = providers.names(channel);
-    let name = names.iter().find(|name| !serve.contains(name))?;
-    let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
+    let configured = providers.names(channel);
+    let name = names.iter().find(|name| !configured.contains(name))?;
+    let others = if configured.is_empty() { "none".to_owned() } else { configured.join(", ") };
     let channel = channel.as_str();
     Some(format!("`{name}` is not configured to carry {channel}; configured are: {others}"))
 }
@@ -87,7 +90,8 @@ fn judge(
         Err((None, cause)) => refuse(field_of(&cause), cause.to_string()),
     }
     if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
-        let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
+        let reason =
+            format!("a template id has 1 to {LONGEST_TEMPLATE_ID} visible ASCII characters");
         refuse("sms_template_id", reason);
     }
     if let Some(reason) = issuers.obstacle().filter(|_| project.own_issuer) {
@@ -112,7 +116,7 @@ fn judge(
 }
 
 fn is_template_id(id: &str) -> bool {
-    (1..=TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+    (1..=LONGEST_TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 const fn field_of(cause: &InvalidText) -> &'static str {
@@ -135,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_issuer_of_projects_is_found_where_nobody_can_change_its_keys() {
+    fn only_an_address_with_https_or_on_loopback_is_trusted() {
         for (issuer, taken) in [
             ("https://otp.example.com", true),
             ("https://otp.example.com:8443/auth", true),

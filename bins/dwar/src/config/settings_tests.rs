@@ -2,9 +2,9 @@ use super::tests::{assert_tells_nothing_of, variable};
 use super::*;
 
 /// Every setting with its default. A table whose entries the operator names counts as one setting.
-fn settings(defaults: &toml::Table, above: &str) -> Vec<(String, toml::Value)> {
+fn settings(defaults: &toml::Table, prefix: &str) -> Vec<(String, toml::Value)> {
     let below = defaults.iter().flat_map(|(name, value)| {
-        let key = format!("{above}{name}");
+        let key = format!("{prefix}{name}");
         match value {
             toml::Value::Table(table) if !table.is_empty() && !OPEN.contains(&key.as_str()) => {
                 settings(table, &format!("{key}."))
@@ -15,7 +15,7 @@ fn settings(defaults: &toml::Table, above: &str) -> Vec<(String, toml::Value)> {
     below.collect()
 }
 
-/// Values of which each setting accepts at least one that is not its default.
+/// Values to try for a setting. Each setting accepts at least one of them that is not its default.
 fn candidates(key: &str, default: &toml::Value) -> Vec<String> {
     const TEXTS: [&str; 10] = [
         "other",
@@ -56,8 +56,8 @@ enum Place {
     File,
 }
 
-/// Gives `key` in that place; other required settings are in the environment.
-fn said(
+/// Loads a configuration that sets `key` to `value` in this place. The environment sets what else is required.
+fn load_with(
     place: Place,
     key: &str,
     value: &str,
@@ -93,8 +93,8 @@ fn said(
     Ok(config)
 }
 
-/// A configuration as text for a test, including secrets.
-fn seen_of(config: &Config) -> String {
+/// The whole configuration as text, to be compared with another. `Debug` alone would hide the secrets.
+fn text_with_secrets(config: &Config) -> String {
     let Config { database, secrets, gateways, metrics, traces, .. } = config;
     let older = secrets.older_master_keys.iter().map(|key| key.expose()).collect::<Vec<_>>();
     let texts = [
@@ -119,72 +119,72 @@ fn seen_of(config: &Config) -> String {
 
 /// The first candidate that the setting accepts from the environment.
 fn taken(key: &str, default: &toml::Value) -> String {
-    let takes = |value: &String| said(Place::Environment, key, value, default).is_ok();
+    let takes = |value: &String| load_with(Place::Environment, key, value, default).is_ok();
     let taken = candidates(key, default).into_iter().find(takes);
-    taken.unwrap_or_else(|| panic!("{key} takes none of them"))
+    taken.unwrap_or_else(|| panic!("{key} accepts none of the candidates"))
 }
 
 #[test]
-fn every_setting_arrives_from_wherever_it_is_said() {
+fn every_setting_has_the_same_effect_in_every_place() {
     let unset = load(None, None, std::iter::empty::<(String, String)>()).unwrap();
-    let unset = seen_of(&unset);
+    let unset = text_with_secrets(&unset);
     let all = settings(&DEFAULTS.parse().unwrap(), "");
     assert!(all.len() > 100, "{} settings", all.len());
     for (key, default) in all {
         let value = taken(&key, &default);
-        let said = [Place::Environment, Place::VariableFile, Place::File].map(|place| {
-            let config = said(place, &key, &value, &default);
-            seen_of(&config.unwrap_or_else(|cause| panic!("{place:?}: {cause}")))
+        let seen = [Place::Environment, Place::VariableFile, Place::File].map(|place| {
+            let config = load_with(place, &key, &value, &default);
+            text_with_secrets(&config.unwrap_or_else(|cause| panic!("{place:?}: {cause}")))
         });
-        assert_ne!(said[0], unset, "{key} = {value} changes nothing");
-        assert!(said.iter().all(|it| *it == said[0]), "{key} = {value}: {said:#?}");
+        assert_ne!(seen[0], unset, "{key} = {value} changes nothing");
+        assert!(seen.iter().all(|it| *it == seen[0]), "{key} = {value}: {seen:#?}");
     }
 }
 
 /// Blanks around a value are removed. Invisible characters inside it, and quotes where they are not
 /// syntax, are refused with the name of the setting.
 #[test]
-fn every_setting_is_cleaned_and_judged_wherever_it_is_said() {
+fn every_setting_is_trimmed_and_checked_in_every_place() {
     for (key, default) in settings(&DEFAULTS.parse().unwrap(), "") {
         let value = taken(&key, &default);
-        let plain = seen_of(&said(Place::Environment, &key, &value, &default).unwrap());
+        let plain =
+            text_with_secrets(&load_with(Place::Environment, &key, &value, &default).unwrap());
         let is_text = default.is_str() || default.is_array();
-        let blank = |place, given: &str| {
-            let config = said(place, &key, given, &default);
+        let assert_trimmed = |place, given: &str| {
+            let config = load_with(place, &key, given, &default);
             let config = config.unwrap_or_else(|cause| panic!("{place:?} {given:?}: {cause}"));
-            assert_eq!(seen_of(&config), plain, "{place:?}: {key} = {given:?}");
+            assert_eq!(text_with_secrets(&config), plain, "{place:?}: {key} = {given:?}");
         };
-        let refused = |place, given: &str| {
-            let told = said(place, &key, given, &default).map(drop).unwrap_err().to_string();
+        let assert_refused = |place, given: &str| {
+            let told = load_with(place, &key, given, &default).map(drop).unwrap_err().to_string();
             assert!(told.contains(&key) && !told.contains(&value), "{place:?} {given:?}: {told}");
         };
         for around in ["\n", "\r\n", " ", "\t", "\r"] {
             let given = format!("{around}{value}{around}");
-            blank(Place::Environment, &given);
+            assert_trimmed(Place::Environment, &given);
             if is_text {
-                blank(Place::File, &given);
+                assert_trimmed(Place::File, &given);
             }
         }
-        blank(Place::VariableFile, &format!("  {value} \t\r"));
-        blank(Place::VariableFile, &format!("'{value}\n'"));
+        assert_trimmed(Place::VariableFile, &format!("  {value} \t\r"));
+        assert_trimmed(Place::VariableFile, &format!("'{value}\n'"));
         let hidden = format!("{}\u{7}{}", &value[..1], &value[1..]);
         for place in [Place::Environment, Place::VariableFile, Place::File] {
             if is_text {
-                refused(place, &hidden);
+                assert_refused(place, &hidden);
             }
         }
         for quote in ["\"", "'"] {
             let given = format!("{quote}{value}{quote}\n");
-            refused(Place::Environment, &given);
-            refused(Place::VariableFile, &given.replace(quote, &format!("\\{quote}")));
+            assert_refused(Place::Environment, &given);
+            assert_refused(Place::VariableFile, &given.replace(quote, &format!("\\{quote}")));
         }
     }
 }
 
-/// A setting that is an address is parsed where it is given, and an invalid one is reported by its
-/// name.
+/// Settings are parsed when they are loaded, not when they are first used.
 #[test]
-fn what_leads_nowhere_is_refused_at_once() {
+fn an_invalid_value_is_refused_with_the_name_of_its_setting() {
     for (key, values) in [
         ("database.url", &["sqlite://a.db?mode=rw", "postgres://dwar@h:x/d", "mysql://h/d"][..]),
         ("database.direct_url", &["sqlite://a.db", "postgres://h/d?sslmode=yes"]),
@@ -220,7 +220,7 @@ fn what_leads_nowhere_is_refused_at_once() {
 }
 
 #[test]
-fn a_file_of_variables_wins_and_tells_what_it_is_not_read_for() {
+fn a_file_of_variables_overrides_the_environment_and_its_faults_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("dwar.env");
     let with = |text: &str| {

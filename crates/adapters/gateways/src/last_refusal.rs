@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Refusals that are kept per provider.
 const KEPT: usize = 20;
 
-/// A provider's last refusal for a reason that is not about the number.
+/// A provider's refusal for a reason other than the phone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRefusal {
     pub reason: Reason,
@@ -28,7 +28,7 @@ impl LastRefusals {
         self.all().get(provider)?.front().map(|(_, refusal)| *refusal)
     }
 
-    /// Its latest refusals with their age, newest first, 20 at most.
+    /// The latest refusals of the provider with this name, each with its age: newest first, at most 20.
     pub fn latest(&self, provider: &str) -> Vec<(Duration, LastRefusal)> {
         let all = self.all();
         let kept = all.get(provider).into_iter().flatten();
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_of_each_provider_are_kept_and_none_that_is_about_a_number() {
+    fn the_latest_refusals_of_each_provider_are_kept_except_those_about_a_phone_number() {
         let refusals = LastRefusals::default();
         let refusal = |reason, code| LastRefusal { reason, status: Some(500), code: Some(code) };
         for code in 0..25 {

@@ -63,7 +63,7 @@ async fn sends_sms_by_flow() {
 }
 
 #[tokio::test]
-async fn a_projects_own_template_and_the_templates_variables_are_heard() {
+async fn sends_the_projects_own_template_and_the_variables_of_the_template() {
     let vendor = FakeVendor::start(flow_success()).await;
     let mut account = account(vendor.base_url());
     account.webhook_token = Secret::default();
@@ -77,8 +77,8 @@ async fn a_projects_own_template_and_the_templates_variables_are_heard() {
     message.brand = "A\"cme\n".to_owned();
     let outcome = HttpGateway::new(account, client()).deliver(message).await;
     let provider_ref = Some(REQUEST.to_owned());
-    let unheard = Outcome::Accepted { provider_ref, awaits_receipt: false };
-    assert_eq!(outcome, unheard, "without a webhook there is no receipt to wait for");
+    let without_receipt = Outcome::Accepted { provider_ref, awaits_receipt: false };
+    assert_eq!(outcome, without_receipt, "without a webhook there is no receipt to wait for");
     let body = vendor.only_request().json();
     assert_eq!(body["template_id"], "flow-2");
     let recipient =
@@ -247,6 +247,7 @@ impl Webhook {
     }
 }
 
+/// The body of a webhook call in MSG91's format v2: a form whose field `data` is JSON.
 fn v2(reports: &Value) -> String {
     let data = json!([{
         "senderId": "ACME", "requestId": REQUEST, "report": reports, "userId": "27",
@@ -255,6 +256,7 @@ fn v2(reports: &Value) -> String {
     form_urlencoded::Serializer::new(String::new()).append_pair("data", &data.to_string()).finish()
 }
 
+/// The body of a webhook call in MSG91's format v3: flat JSON.
 fn v3(status: &str) -> String {
     json!({"number": "919876543210", "requestId": REQUEST, "status": status, "desc": "…"})
         .to_string()
@@ -314,7 +316,7 @@ fn names_the_request_and_keeps_the_order() {
 }
 
 #[test]
-fn reads_metas_code_from_the_reason_of_a_failure() {
+fn reads_the_error_code_of_meta_in_the_reason_of_a_failure() {
     let webhook = Webhook::new();
     for (why, reason) in [
         ("131026: Message undeliverable", Reason::NotOnChannel),
@@ -371,7 +373,7 @@ fn refuses_calls_without_the_secret_before_it_reads_them() {
 }
 
 #[test]
-fn tells_the_unreadable_from_what_means_nothing() {
+fn tells_an_unreadable_call_from_one_without_a_final_status() {
     let webhook = Webhook::new();
     for body in ["", "garbage", "data=garbage", "other=%5B%5D", "7", "\"x\"", "data=[]&data=[]"] {
         assert_eq!(webhook.receipts(body), Err(WebhookError::Unreadable), "{body}");
@@ -391,7 +393,7 @@ fn tells_the_unreadable_from_what_means_nothing() {
 }
 
 #[test]
-fn an_odd_entry_takes_no_other_with_it() {
+fn an_unreadable_entry_is_skipped_and_the_others_are_read() {
     let webhook = Webhook::new();
     let entries = json!([null, 7, {"status": {}}, {"status": "1"}, {"number": "1"}]);
     assert_eq!(webhook.reports(&v2(&entries)), [Report::Delivered]);
@@ -404,7 +406,7 @@ fn an_odd_entry_takes_no_other_with_it() {
 }
 
 #[test]
-fn a_number_that_is_new_is_read_by_its_description() {
+fn an_unknown_status_number_is_read_by_its_description() {
     let webhook = Webhook::new();
     let report = |status: &str, desc: &str| {
         let body = json!({"requestId": REQUEST, "status": status, "desc": desc});
@@ -412,5 +414,9 @@ fn a_number_that_is_new_is_read_by_its_description() {
     };
     assert_eq!(report("77", "AUTO FAILED"), [Report::Failed(Reason::RejectedNumber)]);
     assert_eq!(report("77", "SUBMITTED"), []);
-    assert_eq!(report("1", "FAILED"), [Report::Delivered], "the number counts first");
+    assert_eq!(
+        report("1", "FAILED"),
+        [Report::Delivered],
+        "a known number overrides the description"
+    );
 }

@@ -37,7 +37,7 @@ pub(crate) async fn identify(
     let method = known_method(request.method());
     let trace = RequestTrace::begin(method, Some(request.headers()));
     let context = Rc::new(RequestContext::new(id, payload, trace));
-    let of_everybody = is_well_known(request.path());
+    let is_public = is_well_known(request.path());
     request.extensions_mut().insert(Rc::clone(&context));
     let mut line = AccessLogLine::begin(method, Rc::clone(&context), observer);
     // At level error, so that no filter removes the id from lines that carry it.
@@ -59,7 +59,7 @@ pub(crate) async fn identify(
         }
     };
     let (mut response, code) = span.in_scope(|| complete(&context, response));
-    if of_everybody {
+    if is_public {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     }
     line.answered(&response, context.refused.get().or(code));
@@ -68,22 +68,22 @@ pub(crate) async fn identify(
     }
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
-        // The request was lost in the panic, and an answer needs one, so the answer is sent as an
-        // error.
+        // A handler that panicked or failed has consumed the request. A `ServiceResponse` needs the
+        // request, so the answer is returned as an error.
         None => {
             Err(InternalError::from_response(code.map_or("", ErrorCode::as_str), response).into())
         }
     }
 }
 
-/// Tells whether pages of any site may read this path, including refusals: keys and metadata, which
-/// are public.
+/// Tells whether a browser lets scripts of every site read the answers of this path (CORS), refusals
+/// included. Such paths hold keys and metadata, which are public.
 pub(crate) fn is_well_known(path: &str) -> bool {
     path.contains("/.well-known/")
 }
 
-fn refusal_body(code: ErrorCode, said: Option<&str>, request_id: &str) -> Vec<u8> {
-    Refused { error: said.unwrap_or(code.message()), code: code.as_str(), request_id }.to_json()
+fn refusal_body(code: ErrorCode, message: Option<&str>, request_id: &str) -> Vec<u8> {
+    Refused { error: message.unwrap_or(code.message()), code: code.as_str(), request_id }.to_json()
 }
 
 /// A complete answer to bytes that are not a request. The connection ends with it.
@@ -117,8 +117,8 @@ fn complete(
 ) -> (HttpResponse, Option<ErrorCode>) {
     let code = refusal(context, &response);
     if let Some(code) = code {
-        let said = error_of(&response).and_then(|error| error.said.as_deref());
-        let body = refusal_body(code, said, context.request_id());
+        let message = error_of(&response).and_then(|error| error.said.as_deref());
+        let body = refusal_body(code, message, context.request_id());
         response = response.set_body(BoxBody::new(Bytes::from(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     }
@@ -138,7 +138,8 @@ fn error_of(response: &HttpResponse) -> Option<&ApiError> {
     response.error().and_then(Error::as_error)
 }
 
-/// The code of a refusal, and its cause, for the log.
+/// The code of a refusal; `None` for every other answer. Logs the cause of the refusal, and notes its rate
+/// limit for the headers.
 fn refusal(context: &RequestContext, response: &HttpResponse) -> Option<ErrorCode> {
     match error_of(response) {
         Some(error) => {

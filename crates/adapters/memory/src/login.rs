@@ -18,7 +18,7 @@ impl LoginStore for MemoryStore {
         let mut log = state.send_log(&key, Some(id));
         if let Some(known) = state.otps.iter().find(|known| known.id == id) {
             if !send.is_unchanged(known) {
-                let changed = "a send that was repeated has been changed since".to_owned();
+                let changed = "the repeated send was changed after it had been recorded".to_owned();
                 return Err(StoreError::Unavailable(changed));
             }
             let admitted = Prepared::Ready(send.admit(&mut log, now));

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_operator::AdminToken;
 
-/// Row of `admin_tokens`: a token of the admin API with its digest.
+/// Row of `admin_tokens`. It holds the digest of a token, never the token itself.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = admin_tokens, treat_none_as_null = true)]
 pub struct AdminTokenRow {

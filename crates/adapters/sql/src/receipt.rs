@@ -6,7 +6,8 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_otp::{KeptReceipt, Receipt};
 
-/// Row of `receipts`, without the columns that tell whether it is known and when it is due.
+/// Row of `receipts`, without two columns: `known` (whether its message is on record) and `due_at` (when to apply or
+/// check it).
 #[derive(QueryableByName, Insertable)]
 #[diesel(table_name = receipts)]
 pub struct ReceiptRow {
@@ -18,7 +19,7 @@ pub struct ReceiptRow {
     pub received_at: At,
 }
 
-/// An unknown receipt that is checked again, and whether it is known by now.
+/// A receipt whose message was not on record, and whether the message is on record now.
 #[derive(QueryableByName)]
 #[diesel(table_name = receipts)]
 pub struct UnknownRow {

@@ -25,11 +25,13 @@ pub struct Failing {
     pub failures: u32,
 }
 
-/// Rule that disables an endpoint which keeps failing. By default after a day, so that an outage at
-/// night loses no events, and never after only a few calls.
+/// Rule that disables an endpoint which keeps failing: both bounds have to be reached.
+///
+/// The default is 24 hours, so that an outage at night loses no events, and ten calls, so that a few failures are not
+/// enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchOffPolicy {
-    /// Least time since the first failure in a row.
+    /// Least time since the first of the failed calls in a row.
     pub after: Duration,
     /// Least number of failed calls in a row.
     pub failures: u32,
@@ -45,7 +47,8 @@ impl Endpoint {
     /// Most endpoints of one project: each event is stored and posted once per endpoint.
     pub const MOST: usize = 20;
 
-    /// Counts a failed call, as of its end; returns the event for the project if this disables the endpoint.
+    /// Counts a failed call at the time when it ended. If that disables the endpoint, returns the event which tells
+    /// the project.
     ///
     /// An endpoint that answers that it is gone is disabled at once. Other endpoints are disabled only by a
     /// rule. A disabled endpoint is not disabled again.
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_says_that_it_is_gone_is_switched_off_at_once_whatever_the_rule() {
+    fn an_endpoint_that_answers_that_it_is_gone_is_disabled_at_once_whatever_the_rule() {
         for rule in [None, Some(RULE)] {
             let mut gone = endpoint();
             for status in [400, 404, 409, 411, 500] {
@@ -139,12 +142,12 @@ mod tests {
             let subject = Subject::Endpoint { endpoint: gone.id, failures: 1, since: at(7) };
             assert_eq!((told.subject, told.at), (subject, at(7)));
             assert_eq!(gone.disabled_at, Some(at(7)));
-            assert_eq!(gone.after_failure(&answered(410, 8), rule), None, "it was off before");
+            assert_eq!(gone.after_failure(&answered(410, 8), rule), None, "it was disabled before");
         }
     }
 
     #[test]
-    fn it_is_switched_off_once_it_has_failed_often_and_long_enough() {
+    fn an_endpoint_is_disabled_once_it_has_failed_often_and_long_enough() {
         let (mut long, mut often) = (endpoint(), endpoint());
         // Long enough, and then often enough.
         assert_eq!(long.after_failure(&failed(0), Some(RULE)), None);
@@ -159,12 +162,12 @@ mod tests {
             assert_eq!(often.after_failure(&failed(second), Some(RULE)), None);
         }
         assert!(often.after_failure(&failed(60), Some(RULE)).is_some());
-        assert_eq!(often.after_failure(&failed(61), Some(RULE)), None, "it was off before");
+        assert_eq!(often.after_failure(&failed(61), Some(RULE)), None, "it was disabled before");
         assert_eq!(often.disabled_at, Some(at(60)));
     }
 
     #[test]
-    fn a_success_begins_anew_and_without_a_rule_there_is_no_end() {
+    fn a_success_resets_the_failures_and_without_a_rule_they_disable_nothing() {
         let mut endpoint = endpoint();
         for second in 0..60 {
             endpoint.after_failure(&failed(second), Some(RULE));
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_switched_on_again_is_as_new() {
+    fn an_endpoint_that_is_enabled_again_has_no_failures() {
         let mut endpoint = endpoint();
         for second in [0, 30, 60] {
             endpoint.after_failure(&failed(second), Some(RULE));

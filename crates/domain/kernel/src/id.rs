@@ -73,6 +73,7 @@ ids! {
     TokenId;
     /// Id of a phone number within a project and mode.
     IdentityId;
+    /// Id of an entry of a wallet's ledger.
     EntryId;
     ReceiptId;
     /// Id of an endpoint that receives a project's events.
@@ -86,9 +87,12 @@ ids! {
     OperatorId;
     /// Id of a token of the admin API; not the token itself.
     AdminTokenId;
+    /// Id of an entry of the audit log.
     AuditId;
     /// Id of a searcher of phone numbers: an operator or an admin token.
     SearcherId;
+    /// Id of a process in the lease on the figures; only the process that holds the lease computes them.
     KeeperId;
+    /// Id of a process in the counts of refused sends, so that each process writes its own rows.
     RecorderId;
 }

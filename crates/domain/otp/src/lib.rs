@@ -11,7 +11,7 @@
 //! assert!(sms.starts_with("098765 is your Shop verification code. It is valid for 10 min."));
 //! // The last line, which a browser looks for.
 //! assert_eq!(sms.lines().last(), Some("@shop.example #098765"));
-//! // What a log shows of it.
+//! // A log does not show the digits of the code.
 //! assert_eq!(format!("{code:?}"), "Code(••••••)");
 //! ```
 

@@ -17,7 +17,7 @@ impl Receipt {
             Report::Accepted { .. } => ("sent", None),
             Report::Delivered => ("delivered", None),
             Report::Failed(reason) => ("failed", Some(reason.as_str())),
-            // Providers do not report timeouts.
+            // A receipt never contains this report: providers do not report timeouts.
             Report::Overdue { .. } => ("failed", Some(Reason::Timeout.as_str())),
         }
     }
@@ -39,7 +39,7 @@ impl Receipt {
     }
 }
 
-/// The attempt that a receipt, or another report from outside, is about.
+/// The delivery attempt that a report is about. The report is a receipt, or says that the attempt is overdue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
     pub project_mode: ProjectMode,
@@ -62,23 +62,23 @@ pub const MAX_UNKNOWN: u32 = 20_000;
 /// A receipt may arrive before the answer to the call that sent the message. A receipt that is
 /// unknown for longer than this is about a message of another system.
 const UNKNOWN_FOR: Duration = Duration::from_secs(600);
-const FIRST_CHECK: Duration = Duration::from_secs(1);
-const LAST_WAIT: Duration = Duration::from_secs(120);
+/// Least time until the next check of an unknown receipt, unless the receipt expires before.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl KeptReceipt {
     /// Longest wait of a receipt, for its message or for the worker that applies it.
-    pub const LONGEST_WAIT: Duration = LAST_WAIT;
+    pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
     /// When to check again a receipt whose message is not on record at `now`: after one second, then each
     /// time at four times its age, at most two minutes later. `None` once the receipt is ten minutes old.
     pub fn next_check(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let over = received_at + UNKNOWN_FOR;
         let age = (now - received_at).to_std().unwrap_or_default();
-        let wait = (age * 3).clamp(FIRST_CHECK, LAST_WAIT);
+        let wait = (age * 3).clamp(SHORTEST_WAIT, Self::LONGEST_WAIT);
         (now < over).then(|| (now + wait).min(over))
     }
 
-    /// Whether applying this receipt may call the next provider.
+    /// Whether applying this receipt may call the next provider: it reports a failure or a timeout.
     pub const fn may_call_on(&self) -> bool {
         matches!(self.receipt.report, Report::Failed(_) | Report::Overdue { .. })
     }
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(ages, [0, 1, 4, 16, 64, 184, 304, 424, 544, 600]);
         // A clock that was set back leads to an early check.
         let early = received - Duration::from_secs(9);
-        assert_eq!(KeptReceipt::next_check(received, early), Some(early + FIRST_CHECK));
+        assert_eq!(KeptReceipt::next_check(received, early), Some(early + SHORTEST_WAIT));
         let last = received + UNKNOWN_FOR - Duration::from_millis(1);
         assert_eq!(KeptReceipt::next_check(received, last), Some(received + UNKNOWN_FOR));
     }

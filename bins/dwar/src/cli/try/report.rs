@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Column of a step's name; its call is printed below the name.
+/// Width of the mark, `ok` or `failed`: a step's name and the curl command below it begin in this column.
 const INDENT: usize = 8;
+/// Width of a step's name.
 const NAME: usize = 14;
+/// Column of a step's note. Before it are the status (3 wide) and the time (8 wide), with two blanks on each side.
 const NOTE: usize = INDENT + NAME + 17;
 
 pub struct Step<'a> {
@@ -32,10 +34,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// Begins the report with the address that is tried; `told` is the line for a person.
-    pub fn open(json: bool, url: &BaseUrl, told: &str) -> io::Result<Self> {
+    /// Begins the report with the address that is tried; a person reads `heading` first.
+    pub fn open(json: bool, url: &BaseUrl, heading: &str) -> io::Result<Self> {
         if !json {
-            writeln!(io::stdout(), "{told}\n")?;
+            writeln!(io::stdout(), "{heading}\n")?;
         }
         let colours = Colours::of(&io::stdout());
         let url = url.to_string();

@@ -5,13 +5,13 @@ use diesel::prelude::*;
 use diesel::sql_types::Timestamptz;
 use dwar_kernel::{StoreError, Timestamp};
 
-/// The server's clock at the time of evaluation, not at the start of the transaction.
+/// The clock of the database server at the time of evaluation, not at the start of the transaction.
 pub(crate) fn server_clock() -> SqlLiteral<Timestamptz> {
     sql("clock_timestamp()")
 }
 
 impl PostgresStore {
-    /// Reads the server's clock.
+    /// Reads the clock of the database server.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if the database does not answer.

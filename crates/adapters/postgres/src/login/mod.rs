@@ -55,7 +55,9 @@ impl LoginStore for PostgresStore {
                     return Ok(Prepared::Ready(send.admit(&mut log, now)).marked(mark));
                 }
                 SendOutcome::Changed => {
-                    return Err(unavailable("a send that was repeated has been changed since"));
+                    return Err(unavailable(
+                        "the repeated send was changed after it had been recorded",
+                    ));
                 }
                 SendOutcome::Unaffordable => return Ok(judged(HoldOutcome::Insufficient)),
                 SendOutcome::SpendLimited => return Ok(judged(HoldOutcome::SpendLimited)),

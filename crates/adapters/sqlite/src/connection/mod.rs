@@ -1,4 +1,4 @@
-//! Connections to SQLite: the single writer and its queue, the readers, and remembered look-ups.
+//! Connections to SQLite: the single writer and its queue, the readers, and the cache of look-ups.
 
 pub(crate) mod cautions;
 pub(crate) mod command;
