@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Config, DEFAULTS, built_in, is_for_us_alone, load};
+use crate::config::{Config, DEFAULTS, built_in, holds_secret, load};
 use std::collections::BTreeSet;
 
 fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
@@ -73,7 +73,7 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
     let unruled: BTreeSet<&str> = found.difference(&ruled).copied().collect();
     assert_eq!(unruled, WITHOUT.map(|(key, _)| key).into());
     let unprotected: Vec<_> =
-        texts.iter().filter(|key| is_secret(key) && !is_for_us_alone(key)).collect();
+        texts.iter().filter(|key| is_secret(key) && !holds_secret(key)).collect();
     assert!(unprotected.is_empty(), "files that hold {unprotected:?} may be readable by everyone");
     // The search above works.
     for known in ["gateways.msg91.base_url", "gateways.msg91.auth_key", "database.url"] {

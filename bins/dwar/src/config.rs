@@ -9,7 +9,7 @@ mod sentences;
 pub mod text;
 
 #[cfg(test)]
-pub use load::{DEFAULTS, is_for_us_alone};
+pub use load::{DEFAULTS, holds_secret};
 pub use load::{built_in, load};
 pub use sections::{Database, Log, LogFormat, Secrets, Traces, count, unless_zero};
 pub use sentences::toml_sentence;

@@ -6,7 +6,7 @@ use crate::{
     SendOtp, SigningKeys, Stores, Sweep, TellEvents, Tokens, UsageRecorder, ValidateSession,
     VerifyOtp,
 };
-use dwar_event::{SwitchOffPolicy, WebhookSender};
+use dwar_event::{DisablePolicy, WebhookSender};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
@@ -97,7 +97,7 @@ impl Parts {
             events: stores.events,
             calls: stores.calls,
             sender,
-            switch_off: Some(SwitchOffPolicy::default()),
+            disable_policy: Some(DisablePolicy::default()),
             resting: EndpointPauses::default(),
         }
     }

@@ -301,7 +301,7 @@ fn is_secret(key: &str, text: &str) -> bool {
 
 /// Tells whether a file that sets this key must be accessible only to its user.
 #[cfg(test)]
-pub fn is_for_us_alone(key: &str) -> bool {
+pub fn holds_secret(key: &str) -> bool {
     SECRETS.contains(&key) || ADDRESSES.contains(&key)
 }
 

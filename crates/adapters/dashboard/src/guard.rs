@@ -11,7 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpRequest, HttpResponse};
 use dwar_admin as admin_api;
-use dwar_wire::{RequestTrace, TraceEnd, begun, known_method};
+use dwar_wire::{RequestTrace, TraceEnd, begin_request, known_method};
 use futures_util::FutureExt;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -57,7 +57,7 @@ pub(crate) async fn guard(
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse, Error> {
     let began = Instant::now();
-    let (connection, body) = begun(&mut request);
+    let (connection, body) = begin_request(&mut request);
     request.set_payload(body);
     let method = request.method().clone();
     // Visitors have no API key, so no caller may choose the trace.
@@ -89,7 +89,7 @@ pub(crate) async fn guard(
         response = response.map_body(|_, body| BoxBody::new(LeftOut(body.size())));
     }
     let route = request.as_ref().and_then(HttpRequest::match_pattern);
-    trace.surround(|| {
+    trace.in_scope(|| {
         tracing::info!(
             target: "dwar::dashboard",
             method = known,

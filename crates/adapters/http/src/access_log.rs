@@ -56,7 +56,7 @@ impl Drop for AccessLogLine {
         self.observer.answered(&answered);
         let trace = &self.context.trace;
         trace.settle();
-        trace.surround(|| self.write(&answered));
+        trace.in_scope(|| self.write(&answered));
         trace.end(&TraceEnd { route, status: self.status, code, caller });
     }
 }

@@ -11,7 +11,9 @@ use actix_web::middleware::Next;
 use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage, HttpResponse};
 use dwar_app::{AnsweredRequest, CommonPorts};
-use dwar_wire::{REQUEST_ID, Refused, RequestTrace, begun, fresh_id, known_method, request_id};
+use dwar_wire::{
+    REQUEST_ID, Refused, RequestTrace, begin_request, fresh_id, known_method, request_id,
+};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -33,7 +35,7 @@ pub(crate) async fn identify(
     let tools = &api.use_cases.tools;
     let id = request_id(request.headers(), tools.entropy.as_ref(), tools.now());
     let observer = Arc::clone(&tools.observer);
-    let (connection, payload) = begun(&mut request);
+    let (connection, payload) = begin_request(&mut request);
     let method = known_method(request.method());
     let trace = RequestTrace::begin(method, Some(request.headers()));
     let context = Rc::new(RequestContext::new(id, payload, trace));
@@ -43,7 +45,7 @@ pub(crate) async fn identify(
     // At level error, so that no filter removes the id from lines that carry it.
     let phone = tracing::field::Empty;
     let begin = || tracing::error_span!("request", request_id = context.request_id(), phone);
-    let span = context.trace.surround(begin);
+    let span = context.trace.in_scope(begin);
 
     let work = AssertUnwindSafe(async move { next.call(request).await });
     let outcome = work.catch_unwind().instrument(span.clone()).await;

@@ -1,8 +1,8 @@
 use crate::store::{MemoryStore, State, Waiting};
 use async_trait::async_trait;
 use dwar_event::{
-    CALL_LEASE, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret,
-    Subject, SwitchOffPolicy, WaitingEndpoint, latest_due,
+    CALL_LEASE, ClaimCapacity, DisablePolicy, Dispatch, Endpoint, EndpointCall, Event, EventStore,
+    NewSecret, Subject, WaitingEndpoint, latest_due,
 };
 use dwar_kernel::{BlindIndex, EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::HashMap;
@@ -204,11 +204,11 @@ impl EventStore for MemoryStore {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOffPolicy>,
+        disable_policy: Option<DisablePolicy>,
     ) -> Result<Option<Endpoint>, StoreError> {
         let state = &mut *self.step("EventStore::failed").await?;
         let Some(known) = state.endpoint(call.endpoint) else { return Ok(None) };
-        let told = known.after_failure(&call, switch_off);
+        let told = known.after_failure(&call, disable_policy);
         let off = told.is_some().then(|| known.clone());
         state.record(told);
         let Some(again) = call.again else {

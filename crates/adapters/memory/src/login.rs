@@ -8,7 +8,7 @@ use dwar_login::{
 };
 use dwar_otp::{DeliveryStep, GuessBudget, GuessVerdict, Otp, OtpState, ReportedRequest};
 use dwar_ratelimit::SendKey;
-use dwar_ratelimit::guard::{GuardMark, GuardedPhone, StandingTake};
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone, TakenToken};
 
 #[async_trait]
 impl LoginStore for MemoryStore {
@@ -99,14 +99,14 @@ impl State {
         let open = self.otps.iter().find(|otp| is_open(otp, line)).map(|otp| otp.id);
         let mark = open.and_then(|open| self.guard_marks.get(&open));
         let take =
-            |mark: &GuardMark| mark.taken_at.map(|at| StandingTake { at, visitor: mark.visitor });
+            |mark: &GuardMark| mark.taken_at.map(|at| TakenToken { at, visitor: mark.visitor });
         GuardedPhone {
-            is_known: self
+            has_identity: self
                 .identities
                 .iter()
                 .any(|(phone, known)| (known.project_mode, *phone) == line),
             earned: self.otps.iter().filter(of_phone).any(earned),
-            standing: mark.and_then(take),
+            taken: mark.and_then(take),
         }
     }
 

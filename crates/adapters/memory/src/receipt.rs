@@ -88,7 +88,7 @@ impl ReceiptStore for MemoryStore {
         let mut claimed = Vec::new();
         for (calling, most) in [(false, room.others), (true, room.calling)] {
             let of_kind = |row: &&mut Kept| {
-                row.known && row.kept.may_call_on() == calling && row.due_at <= now
+                row.known && row.kept.may_call_next_provider() == calling && row.due_at <= now
             };
             let due = state.receipts.iter_mut().filter(of_kind);
             for row in due.filter(is_first).take(most as usize) {

@@ -8,7 +8,7 @@ use actix_web::http::header::{self, Accept, Header, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{App, Error, HttpRequest, HttpResponse};
-use dwar_wire::{AppService, ClientTimeouts, Listener, Server, Serving, begun, serve};
+use dwar_wire::{AppService, ClientTimeouts, Listener, Server, Serving, begin_request, serve};
 use std::io;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn show(request: HttpRequest, exposition: Data<Exposition>) -> HttpRespons
 
 /// Refuses every request without the token, and reads no body.
 async fn admit(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
-    let (connection, _) = begun(&mut request);
+    let (connection, _) = begin_request(&mut request);
     let shown = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let token = request.app_data::<Data<Token>>();
     let admitted = token.is_some_and(|token| token.is_shown_by(shown));

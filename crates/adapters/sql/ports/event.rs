@@ -6,8 +6,8 @@ use crate::event::told::{drop_told, lock_events};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_event::{
-    CALL_LEASE, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret,
-    SwitchOffPolicy, latest_due,
+    CALL_LEASE, ClaimCapacity, DisablePolicy, Dispatch, Endpoint, EndpointCall, Event, EventStore,
+    NewSecret, latest_due,
 };
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
@@ -182,12 +182,12 @@ impl EventStore for Store {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOffPolicy>,
+        disable_policy: Option<DisablePolicy>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.changing_no_look_up()
             .write("event.failed", move |conn| {
                 let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(None) };
-                let told = known.after_failure(&call, switch_off);
+                let told = known.after_failure(&call, disable_policy);
                 save(conn, &known)?;
                 if let Some(told) = &told {
                     record(conn, told)?;

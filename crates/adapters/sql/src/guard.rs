@@ -5,7 +5,7 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_kernel::{Digest, StoreError};
 use dwar_ratelimit::guard::{
-    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, StandingTake, StoredLevel,
+    GuardLevel, GuardMark, GuardSubject, GuardSubjectKind, StoredLevel, TakenToken,
 };
 
 /// The columns of `otps` for the guard; all of them blank for a send that was not guarded.
@@ -51,10 +51,10 @@ impl GuardMarkRow {
     ///
     /// # Errors
     /// As above.
-    pub fn standing(self, otp: Id) -> Result<Option<StandingTake>, StoreError> {
+    pub fn taken(self, otp: Id) -> Result<Option<TakenToken>, StoreError> {
         let mark = self.into_mark(otp)?;
         let take =
-            |mark: GuardMark| mark.taken_at.map(|at| StandingTake { at, visitor: mark.visitor });
+            |mark: GuardMark| mark.taken_at.map(|at| TakenToken { at, visitor: mark.visitor });
         Ok(mark.and_then(take))
     }
 }

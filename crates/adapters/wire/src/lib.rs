@@ -31,7 +31,7 @@ pub use failure::{seconds_until, store_failed};
 pub use method::{METHODS, known_method};
 pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};
-pub use serve::{AppService, Listener, Server, Serving, StopHandle, begun, serve};
+pub use serve::{AppService, Listener, Server, Serving, StopHandle, begin_request, serve};
 pub use streamed::{CutOff, csv_download, download, streamed};
 pub use throttle::Throttle;
 pub use trace::{RequestTrace, TraceEnd};

@@ -142,7 +142,7 @@ impl StopHandle {
 /// cost of each connection. `word` makes the whole answer to bytes that are not a request or come
 /// too late.
 ///
-/// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
+/// The outermost middleware of `app` MUST call [`begin_request`] with each request before its body is read,
 /// and [`Connection::answer`] once its answer is ready.
 ///
 /// # Errors
@@ -178,7 +178,7 @@ pub fn serve<S: AppService + 'static>(
 
 /// Tells the connection of a request that the request has begun, and returns its body, wrapped to
 /// be watched. A test or a call within the process has no connection.
-pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) {
+pub fn begin_request(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
     let payload = request.take_payload();
     let payload = match &connection {

@@ -58,11 +58,11 @@ impl RequestTrace {
     }
 
     /// Runs a function as part of the trace.
-    pub fn surround<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn in_scope<T>(&self, work: impl FnOnce() -> T) -> T {
         self.span.in_scope(work)
     }
 
-    /// Like [`RequestTrace::surround`], for a future, whenever it is polled.
+    /// Like [`RequestTrace::in_scope`], for a future, whenever it is polled.
     pub fn follow<F: Future>(&self, work: F) -> Instrumented<F> {
         work.instrument(self.span.clone())
     }

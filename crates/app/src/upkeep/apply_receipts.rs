@@ -33,7 +33,7 @@ impl ClaimedWork for ApplyReceipts {
         if self.deliver.tools.watch.is_too_far_off() {
             return Ok(Vec::new());
         }
-        let calling = under_way.iter().filter(|kept| kept.may_call_on()).count();
+        let calling = under_way.iter().filter(|kept| kept.may_call_next_provider()).count();
         let left = |places: u32, taken: usize| {
             places.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))
         };

@@ -1,7 +1,7 @@
 use crate::CommonPorts;
 use dwar_event::{
-    CALL_LEASE, CALLS_KEPT, CallFailure, CallLog, ClaimCapacity, Dispatch, Endpoint, EndpointCall,
-    Event, EventKind, EventStore, SendFailure, Subject, SwitchOffPolicy, WebhookRequest,
+    CALL_LEASE, CALLS_KEPT, CallFailure, CallLog, ClaimCapacity, DisablePolicy, Dispatch, Endpoint,
+    EndpointCall, Event, EventKind, EventStore, SendFailure, Subject, WebhookRequest,
     WebhookSecret, WebhookSender, rest_of, wait_after,
 };
 use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, TRACE_BEGINS, Timestamp};
@@ -18,7 +18,7 @@ pub struct TellEvents {
     pub calls: Arc<dyn CallLog>,
     pub sender: Arc<dyn WebhookSender>,
     /// When to disable an endpoint that keeps failing; `None` means never.
-    pub switch_off: Option<SwitchOffPolicy>,
+    pub disable_policy: Option<DisablePolicy>,
     /// Endpoints that asked this process for a pause.
     pub resting: EndpointPauses,
 }
@@ -174,7 +174,7 @@ impl TellEvents {
         let wait = call.again.map(|again| (again - call.ended()).num_seconds());
         tracing::warn!(endpoint = %call.endpoint, event = call.event, %cause,
             again_in_seconds = wait, "an endpoint did not accept an event");
-        let Some(off) = self.events.failed(call, self.switch_off).await? else {
+        let Some(off) = self.events.failed(call, self.disable_policy).await? else {
             return Ok(false);
         };
         let failures = off.failing.map(|failing| failing.failures);

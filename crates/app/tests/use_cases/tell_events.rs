@@ -1,9 +1,9 @@
 use crate::common::{World, down};
 use dwar_app::{EndpointPauses, TellEvents};
 use dwar_event::{
-    CallFailure, CallPlaces, ClaimCapacity, Dispatch, Endpoint, EndpointCall, Event, EventKind,
-    EventPhone, Failing, MockCallLog, MockEventStore, MockWebhookSender, NewSecret, SendFailure,
-    Subject, SwitchOffPolicy, WebhookRequest, WebhookSecret,
+    CallFailure, CallPlaces, ClaimCapacity, DisablePolicy, Dispatch, Endpoint, EndpointCall, Event,
+    EventKind, EventPhone, Failing, MockCallLog, MockEventStore, MockWebhookSender, NewSecret,
+    SendFailure, Subject, WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
@@ -47,7 +47,7 @@ fn all() -> ClaimCapacity {
     CallPlaces::default().room(0, START)
 }
 
-const RULE: SwitchOffPolicy = SwitchOffPolicy { after: seconds(3_600), failures: 10 };
+const RULE: DisablePolicy = DisablePolicy { after: seconds(3_600), failures: 10 };
 
 /// A store in which these deliveries are due now.
 fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
@@ -137,8 +137,8 @@ fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> Tel
     let mut calls = MockCallLog::new();
     calls.expect_trim_calls().returning(|_, _| Ok(0));
     let calls = Arc::new(calls);
-    let (tools, switch_off, resting) = (world.tools(), Some(RULE), EndpointPauses::default());
-    TellEvents { tools, events, calls, sender, switch_off, resting }
+    let (tools, disable_policy, resting) = (world.tools(), Some(RULE), EndpointPauses::default());
+    TellEvents { tools, events, calls, sender, disable_policy, resting }
 }
 
 /// Claims the due deliveries and makes all of them; returns how many.

@@ -30,14 +30,14 @@ pub struct Failing {
 /// The default is 24 hours, so that an outage at night loses no events, and ten calls, so that a few failures are not
 /// enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchOffPolicy {
+pub struct DisablePolicy {
     /// Least time since the first of the failed calls in a row.
     pub after: Duration,
     /// Least number of failed calls in a row.
     pub failures: u32,
 }
 
-impl Default for SwitchOffPolicy {
+impl Default for DisablePolicy {
     fn default() -> Self {
         Self { after: Duration::from_secs(24 * 3_600), failures: 10 }
     }
@@ -55,13 +55,13 @@ impl Endpoint {
     pub fn after_failure(
         &mut self,
         call: &EndpointCall,
-        rule: Option<SwitchOffPolicy>,
+        rule: Option<DisablePolicy>,
     ) -> Option<Event> {
         let now = call.ended();
         let failing = self.failing.get_or_insert(Failing { since: now, failures: 0 });
         failing.failures = failing.failures.saturating_add(1);
         let Failing { since, failures } = *failing;
-        let over = |rule: SwitchOffPolicy| failures >= rule.failures && now >= since + rule.after;
+        let over = |rule: DisablePolicy| failures >= rule.failures && now >= since + rule.after;
         let is_gone = call.outcome.is_err_and(SendFailure::is_gone);
         if self.disabled_at.is_some() || !(is_gone || rule.is_some_and(over)) {
             return None;
@@ -94,7 +94,7 @@ mod tests {
     use dwar_kernel::Sealed;
 
     const NOW: i64 = 1_800_000_000;
-    const RULE: SwitchOffPolicy = SwitchOffPolicy { after: Duration::from_secs(60), failures: 3 };
+    const RULE: DisablePolicy = DisablePolicy { after: Duration::from_secs(60), failures: 3 };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(NOW + seconds, 0).unwrap()

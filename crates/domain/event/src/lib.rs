@@ -31,7 +31,7 @@ pub use call::{CALL_LEASE, CALLS_KEPT, CallFilter, EndpointCall, LoggedCall, Res
 pub use call_log::*;
 pub use claim_capacity::{ClaimCapacity, KnownEndpoint, WaitingEndpoint};
 pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookSecret};
-pub use endpoint::{Endpoint, Failing, SwitchOffPolicy};
+pub use endpoint::{DisablePolicy, Endpoint, Failing};
 pub use event_id::{EventId, MalformedEventId};
 pub use failure::SendFailure;
 pub use feed::*;

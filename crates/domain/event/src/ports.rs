@@ -1,5 +1,5 @@
 use crate::{
-    ClaimCapacity, Endpoint, EndpointCall, Event, NewSecret, SendFailure, SwitchOffPolicy,
+    ClaimCapacity, DisablePolicy, Endpoint, EndpointCall, Event, NewSecret, SendFailure,
     WebhookSecret,
 };
 use async_trait::async_trait;
@@ -84,7 +84,7 @@ pub trait EventStore: Send + Sync {
     async fn failed(
         &self,
         call: EndpointCall,
-        switch_off: Option<SwitchOffPolicy>,
+        disable_policy: Option<DisablePolicy>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
     /// Gives up a delivery, which says nothing about its endpoint, and records the call that was not made.

@@ -79,7 +79,7 @@ impl KeptReceipt {
     }
 
     /// Whether applying this receipt may call the next provider: it reports a failure or a timeout.
-    pub const fn may_call_on(&self) -> bool {
+    pub const fn may_call_next_provider(&self) -> bool {
         matches!(self.receipt.report, Report::Failed(_) | Report::Overdue { .. })
     }
 }
@@ -87,7 +87,7 @@ impl KeptReceipt {
 /// Most receipts that one claim may return, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptRoom {
-    /// Receipts that [may call the next provider](KeptReceipt::may_call_on).
+    /// Receipts that [may call the next provider](KeptReceipt::may_call_next_provider).
     pub calling: u32,
     pub others: u32,
 }

@@ -4,7 +4,7 @@ mod calls;
 
 use crate::scene::Scene;
 use crate::{Fixtures, Line, START, Stores, any_project, minutes, race, seconds};
-use dwar_event::{Endpoint, SwitchOffPolicy};
+use dwar_event::{DisablePolicy, Endpoint};
 use dwar_kernel::Timestamp;
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::{IdempotencySlot, Lifetimes};
@@ -97,7 +97,7 @@ const NOW: Timestamp = START;
 const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440) };
 const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 const RECEIPTS: ReceiptRoom = ReceiptRoom { calling: 50, others: 50 };
-const AT_ONCE: SwitchOffPolicy = SwitchOffPolicy { after: Duration::ZERO, failures: 1 };
+const AT_ONCE: DisablePolicy = DisablePolicy { after: Duration::ZERO, failures: 1 };
 /// Room for the sends of the stage and two more, so that some sends of a round are refused.
 const QUOTA: SendQuota = SendQuota { places: Quota { limit: 5, window: minutes(10) }, reach: None };
 /// Twenty thousand rupees, more than any round spends.

@@ -8,7 +8,7 @@ use dwar_kernel::Timestamp;
 use dwar_login::{NewSend, Prepared};
 use dwar_otp::{Otp, OtpState};
 use dwar_ratelimit::SendLog;
-use dwar_ratelimit::guard::{GuardMark, GuardedPhone, StandingTake};
+use dwar_ratelimit::guard::{GuardMark, GuardedPhone, TakenToken};
 use dwar_sql::schema::{guess_budgets, identities, otps, projects, send_slots, wallets};
 use dwar_sql::{At, BudgetRow, GuardMarkRow, Id, WalletRow, WalletSettings, of_phone};
 
@@ -37,8 +37,8 @@ pub(super) fn prepare(
     let mut mark = None;
     if let Prepared::Ready(admission) = &prepared {
         if let Some(phone) = phone {
-            let standing = if has_open_code { standing_take(connection, otp)? } else { None };
-            mark = send.mark(admission, &GuardedPhone { standing, ..phone }, now);
+            let taken = if has_open_code { taken_token(connection, otp)? } else { None };
+            mark = send.mark(admission, &GuardedPhone { taken, ..phone }, now);
         }
         if has_open_code && send.supersedes() {
             row::supersede(connection, otp)?;
@@ -52,16 +52,16 @@ pub(super) fn prepare(
 }
 
 /// Reads the guard token that the phone's open code stands for; `None` if it stands for none.
-fn standing_take(
+fn taken_token(
     connection: &mut SqliteConnection,
     otp: &Otp,
-) -> Result<Option<StandingTake>, Failure> {
+) -> Result<Option<TakenToken>, Failure> {
     let (id, mark): (Id, GuardMarkRow) =
         of_phone!(otps of otp.project_mode, otp.phone.0.as_slice())
             .filter(row::is_open())
             .select((otps::id, GuardMarkRow::as_select()))
             .get_result(connection)?;
-    Ok(mark.standing(id)?)
+    Ok(mark.taken(id)?)
 }
 
 /// Reads the guard mark that was recorded with a send.
@@ -81,7 +81,7 @@ struct Found {
     /// Whether an earlier attempt of this call recorded the send.
     is_recorded: bool,
     has_open_code: bool,
-    /// The phone as the guard sees it, `standing` left empty; `None` if the send is not guarded.
+    /// The phone as the guard sees it, `taken` left empty; `None` if the send is not guarded.
     phone: Option<GuardedPhone>,
 }
 
@@ -102,7 +102,11 @@ fn find(
         stored_wallet: StoredWallet::new(project_mode.project, wallet, settings),
         is_recorded,
         has_open_code,
-        phone: phone.map(|(is_known, earned)| GuardedPhone { is_known, earned, standing: None }),
+        phone: phone.map(|(has_identity, earned)| GuardedPhone {
+            has_identity,
+            earned,
+            taken: None,
+        }),
     })
 }
 

@@ -72,7 +72,7 @@ impl Ask {
 #[derive(Clone, Copy, Default)]
 struct NumberState {
     mark: Option<(GuardMark, Ask)>,
-    standing: Option<StandingTake>,
+    taken: Option<TakenToken>,
     verified_at: Option<Timestamp>,
     has_identity: bool,
 }
@@ -177,9 +177,9 @@ impl Service {
         let verdict = if ask.proves { GuardVerdict::Trusted } else { GuardVerdict::Admitted };
         let send = GuardedSend { visitor, verdict };
         let number = self.numbers.entry(ask.number).or_default();
-        let is_known = ask.is_known || number.has_identity;
+        let has_identity = ask.is_known || number.has_identity;
         let earned = number.verified_at.is_some_and(|it| now < it + GuardMark::EARNS_EVERY);
-        let phone = GuardedPhone { is_known, earned, standing: number.standing };
+        let phone = GuardedPhone { has_identity, earned, taken: number.taken };
         let mark = GuardMark::new(&send, verdict, &phone, now);
         if mark.took(now) && is_accepted {
             for subject in counted(&mark, &subjects) {
@@ -190,7 +190,7 @@ impl Service {
         let taken_at = mark.taken_at.filter(|taken| is_accepted || *taken != now);
         let mark = GuardMark { taken_at, ..mark };
         number.mark = is_accepted.then_some((mark, ask));
-        number.standing = taken_at.map(|at| StandingTake { at, visitor: mark.visitor });
+        number.taken = taken_at.map(|at| TakenToken { at, visitor: mark.visitor });
         Answer::Sent
     }
 
@@ -199,7 +199,7 @@ impl Service {
         let now = at(self.now);
         let number = self.numbers.get_mut(&number).unwrap();
         let Some((mark, ask)) = number.mark.take() else { return };
-        (number.standing, number.verified_at) = (None, Some(now));
+        (number.taken, number.verified_at) = (None, Some(now));
         number.has_identity = true;
         for subject in counted(&mark, &ask.subjects()) {
             self.instances[instance].change(project(), subject, mark.gives(), now);

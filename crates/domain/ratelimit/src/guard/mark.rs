@@ -15,16 +15,16 @@ pub struct GuardedSend {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuardedPhone {
     /// Whether the phone has an identity.
-    pub is_known: bool,
+    pub has_identity: bool,
     /// Whether a code of the phone was verified within [`GuardMark::EARNS_EVERY`].
     pub earned: bool,
-    /// The take that the code in force of the phone stands for.
-    pub standing: Option<StandingTake>,
+    /// The token that the phone took with its code in force.
+    pub taken: Option<TakenToken>,
 }
 
 /// A token that a number took, and that its verification gives back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StandingTake {
+pub struct TakenToken {
     pub at: Timestamp,
     /// The address that it was taken from.
     pub visitor: Option<Digest>,
@@ -60,12 +60,12 @@ impl GuardMark {
         phone: &GuardedPhone,
         now: Timestamp,
     ) -> Self {
-        let standing = phone.standing.filter(|take| now < take.at + Self::STANDS_FOR);
+        let taken = phone.taken.filter(|take| now < take.at + Self::STANDS_FOR);
         let takes = verdict == GuardVerdict::Admitted;
         Self {
-            visitor: standing.map_or(send.visitor, |take| take.visitor),
-            taken_at: standing.map(|take| take.at).or(takes.then_some(now)),
-            is_new: !phone.is_known,
+            visitor: taken.map_or(send.visitor, |take| take.visitor),
+            taken_at: taken.map(|take| take.at).or(takes.then_some(now)),
+            is_new: !phone.has_identity,
             earns: !phone.earned,
         }
     }
@@ -103,8 +103,8 @@ mod tests {
             GuardMark::new(&GuardedSend { visitor: VISITOR, ..SEND }, ADMITTED, &stranger, at(0));
         assert!(first.took(at(0)) && first.is_new && first.earns);
         assert_eq!(first.gives(), TOKEN + TOKEN / 2);
-        let standing = Some(StandingTake { at: at(0), visitor: VISITOR });
-        let waiting = GuardedPhone { standing, ..stranger };
+        let taken = Some(TakenToken { at: at(0), visitor: VISITOR });
+        let waiting = GuardedPhone { taken, ..stranger };
         let other = GuardedSend { visitor: OTHER, ..SEND };
         let again = GuardMark::new(&other, ADMITTED, &waiting, at(599));
         assert_eq!(again, first);
@@ -119,8 +119,8 @@ mod tests {
             let mark = GuardMark::new(&SEND, verdict, &GuardedPhone::default(), at(0));
             assert_eq!((mark.taken_at, mark.gives()), (None, TOKEN / 2));
             // The token that an earlier send took is given back all the same.
-            let standing = Some(StandingTake { at: at(0), visitor: None });
-            let phone = GuardedPhone { standing, ..GuardedPhone::default() };
+            let taken = Some(TakenToken { at: at(0), visitor: None });
+            let phone = GuardedPhone { taken, ..GuardedPhone::default() };
             let mark = GuardMark::new(&SEND, verdict, &phone, at(60));
             assert_eq!(mark.gives(), TOKEN + TOKEN / 2);
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_number_earns_once_a_day_and_always_gets_its_token_back() {
-        let phone = GuardedPhone { is_known: true, earned: true, standing: None };
+        let phone = GuardedPhone { has_identity: true, earned: true, taken: None };
         let mark = GuardMark::new(&SEND, ADMITTED, &phone, at(0));
         assert_eq!((mark.is_new, mark.gives()), (false, TOKEN));
     }

@@ -27,7 +27,7 @@ mod visitor;
 pub use dwar_kernel::GuardSubjectKind;
 pub use level::{GuardLevel, GuardSubject, LevelChange, StoredLevel, TOKEN, settled_week};
 pub use local::{LocalLevels, MOST_ADDRESSES};
-pub use mark::{GuardMark, GuardedPhone, GuardedSend, StandingTake};
+pub use mark::{GuardMark, GuardedPhone, GuardedSend, TakenToken};
 pub use visitor::{GuardPass, InvalidVisitorAddress, Visitor, VisitorAddress};
 
 #[cfg(test)]

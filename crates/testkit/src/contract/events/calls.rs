@@ -5,8 +5,8 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
-    CALL_LEASE, CallFilter, Endpoint, EndpointCall, Event, EventKind, LoggedCall, Resend,
-    SendFailure, Subject, SwitchOffPolicy,
+    CALL_LEASE, CallFilter, DisablePolicy, Endpoint, EndpointCall, Event, EventKind, LoggedCall,
+    Resend, SendFailure, Subject,
 };
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
@@ -190,7 +190,7 @@ pub async fn what_waits_for_its_next_try_is_brought_forward(stores: &Stores) {
     assert_eq!(scene.resend(&endpoint, &event, now).await, Resend::Queued);
     assert_eq!(scene.due_again(now).await, [(event.clone(), 2)]);
 
-    let off = SwitchOffPolicy { after: Duration::ZERO, failures: 1 };
+    let off = DisablePolicy { after: Duration::ZERO, failures: 1 };
     let call = scene.make.failed_call(endpoint.id, &event, None);
     assert!(stores.events.failed(call, Some(off)).await.unwrap().is_some());
     assert_eq!(scene.resend(&endpoint, &event, now + minutes(9)).await, Resend::Off);

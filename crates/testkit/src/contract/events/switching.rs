@@ -5,12 +5,12 @@ use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
-    Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOffPolicy,
+    DisablePolicy, Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject,
 };
 use dwar_kernel::{AlertKind, GuardMode, GuardSubjectKind, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
-const RULE: SwitchOffPolicy = SwitchOffPolicy { after: minutes(1), failures: 3 };
+const RULE: DisablePolicy = DisablePolicy { after: minutes(1), failures: 3 };
 
 impl Scene {
     /// Fails a call to the endpoint under the rule; returns the endpoint if that disabled it.
