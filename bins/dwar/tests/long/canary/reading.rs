@@ -55,8 +55,8 @@ fn next_digit(rest: &[u8], first: bool) -> Option<usize> {
     rest.get(gap).filter(|byte| byte.is_ascii_digit()).map(|_| gap)
 }
 
-/// Every six digits that are not part of a word, of a longer number or of a fraction, with their
-/// place.
+/// Every six digits that are not part of a word, of a longer number or of a fraction and not an amount of money, with
+/// their place.
 pub fn standing_codes(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let words = std::iter::from_fn(move || {
@@ -68,8 +68,14 @@ pub fn standing_codes(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     words.filter_map(move |(begin, word)| {
         let code = std::str::from_utf8(word).ok()?;
         let is_code = word.len() == 6 && word.iter().all(u8::is_ascii_digit);
-        (is_code && !is_fraction(text, begin, begin + 6)).then_some((begin, code))
+        let is_other = || is_fraction(text, begin, begin + 6) || is_amount(text, begin);
+        (is_code && !is_other()).then_some((begin, code))
     })
+}
+
+/// Tells whether these digits are the value of a field in paise. A random code may equal the balance of a wallet.
+fn is_amount(text: &[u8], begin: usize) -> bool {
+    text[..begin].ends_with(b"_paise\":")
 }
 
 /// Tells whether these digits are before or after a decimal point.

@@ -210,6 +210,7 @@ mod tests {
             "4042190",
             "404219ms",
             "404219.5",
+            "\"balance_paise\":404219,",
         ] {
             assert!(!tells(told), "{told}");
         }
