@@ -35,11 +35,16 @@ impl GuardStore for Store {
         since: Timestamp,
     ) -> Result<Vec<StoredLevel>, StoreError> {
         self.scan("guard.changed", move |conn| {
-            let projects: Vec<Id> = projects.iter().copied().map(Id::from).collect();
-            let query = guard_levels::table
-                .filter(guard_levels::project_id.eq_any(projects))
-                .filter(guard_levels::changed_at.ge(At::from(since)));
-            Ok(read_each!(GuardLevelRow of query, conn))
+            // Given both, SQLite would read all levels of a project to find the few that changed.
+            let all = guard_levels::table;
+            let mut levels: Vec<StoredLevel> = if since == Timestamp::UNIX_EPOCH {
+                let ids: Vec<Id> = projects.iter().copied().map(Id::from).collect();
+                read_each!(GuardLevelRow of all.filter(guard_levels::project_id.eq_any(ids)), conn)
+            } else {
+                read_each!(GuardLevelRow of all.filter(guard_levels::changed_at.ge(At::from(since))), conn)
+            };
+            levels.retain(|it| projects.contains(&it.project));
+            Ok(levels)
         })
         .await
     }

@@ -69,7 +69,10 @@ pub async fn levels_change_as_the_domain_says(stores: &Stores) {
     let foreign = vec![change(other, kinds[1], -TOKEN)];
     let foreign = exchange(stores, foreign, &[other], START, later).await;
     assert_eq!(foreign[&(other, kinds[1])].level, CAPACITY - TOKEN);
-    assert_eq!(exchange(stores, vec![], &[project], START, later).await.len(), 3);
+    for since in [START, Timestamp::UNIX_EPOCH] {
+        assert_eq!(exchange(stores, vec![], &[project], since, later).await.len(), 3);
+        assert_eq!(exchange(stores, vec![], &[other], since, later).await.len(), 1);
+    }
 }
 
 /// Changes of many instances at once to the same and to different levels all count.
